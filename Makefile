@@ -1,0 +1,37 @@
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
+
+.PHONY: setup run test check format bench clean
+
+setup: $(VENV)/ready
+
+$(VENV)/ready: requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "soar-il needs Python 3.11 or newer on the PATH, or: make PYTHON=/path/to/python"; exit 1; }
+	$(PYTHON) -m venv --without-pip --clear $(VENV)
+	$(PIP) install --quiet -r requirements.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: setup
+	$(BIN)/soar tabular
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	$(BIN)/python benchmarks/tabular.py
+
+clean:
+	rm -rf $(VENV) results dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,53 @@
+"""Means with intervals."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+
+class Interval(NamedTuple):
+    """A mean and its confidence interval; the bounds are NaN below 5 values."""
+
+    mean: Any
+    low: Any
+    high: Any
+
+
+def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Student's interval for the mean over the first axis (seeds)."""
+    x = np.asarray(values, dtype=float)
+    mean = x.mean(axis=0)
+    if len(x) < 5:
+        return Interval(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
+    half = stats.t.ppf(0.5 + level / 2, len(x) - 1) * x.std(axis=0, ddof=1) / np.sqrt(len(x))
+    return Interval(mean, mean - half, mean + half)
+
+
+def shown(interval: Interval, digits: int = 2) -> str:
+    """``mean [low, high]``, or the mean alone where there is no interval."""
+    if np.isnan(interval.low):
+        return f"{interval.mean:.{digits}f}"
+    return f"{interval.mean:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+
+
+def slope_interval(
+    x: ArrayLike, y: ArrayLike, seed: int = 0, resamples: int = 2000, level: float = 0.95
+) -> Interval:
+    """Slope of log(mean over seeds of y [seeds, n]) on log x [n], bootstrapped over seeds.
+
+    NaN where a mean is not positive: such a curve has no slope on logarithmic axes.
+    """
+    y = np.asarray(y, dtype=float)
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(len(y), size=(resamples, len(y)))
+    means = np.concatenate([y.mean(axis=0, keepdims=True), y[rows].mean(axis=1)])
+    u = np.log(np.asarray(x, dtype=float))
+    u = u - u.mean()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slopes = np.log(means) @ u / (u @ u)
+    if len(y) < 5 or not np.all(np.isfinite(slopes)):
+        return Interval(slopes[0], np.nan, np.nan)
+    low, high = np.quantile(slopes[1:], [0.5 - level / 2, 0.5 + level / 2])
+    return Interval(slopes[0], low, high)

@@ -1,0 +1,120 @@
+"""The tabular figures, as SVG and PNG."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from soar_il.report.stats import mean_interval
+from soar_il.studies.ablation import Curve
+from soar_il.studies.rate import Point, slope
+from soar_il.tabular.mdp import Mdp
+
+STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "svg.hashsalt": "soar-il",
+}
+
+
+def save(figure: Figure, folder: Path, name: str) -> Path:
+    """Both formats; the path of the PNG."""
+    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    figure.savefig(folder / f"{name}.png", dpi=200)
+    plt.close(figure)
+    return folder / f"{name}.png"
+
+
+def ablation_figure(mdp: Mdp, curves: Sequence[Curve], title: str, folder: Path) -> Path:
+    """Value against MDP samples, one line for each L: the mixture, and the policy itself."""
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+        panels = (
+            ("mixture_value", "mixture of the policies up to k (what Algorithm 2 returns)"),
+            ("policy_value", "policy of iteration k"),
+        )
+        colours = plt.get_cmap("viridis")(np.linspace(0, 0.92, len(curves)))
+        for ax, (field, label) in zip(axes, panels, strict=True):
+            for curve, colour in zip(curves, colours, strict=True):
+                _band(ax, curve.steps.mean(axis=0), getattr(curve, field), colour, curve.critics)
+            _reference(ax, mdp)
+            ax.set_xscale("log")
+            ax.set_xlabel("MDP samples")
+            ax.set_title(label, fontsize=9)
+        axes[0].set_ylabel("cost from the start (lower is better)")
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right center", fontsize=8)
+        figure.suptitle(title, fontsize=9)
+        return save(figure, folder, "ablation")
+
+
+def _band(ax: Axes, x: np.ndarray, values: np.ndarray, colour: np.ndarray, critics: int) -> None:
+    mean, low, high = mean_interval(values)
+    ax.plot(x, mean, color=colour, lw=1.5, label=f"L = {critics}")
+    ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
+
+
+def _reference(ax: Axes, mdp: Mdp) -> None:
+    best, chance = mdp.initial_value(mdp.optimal_policy()), mdp.initial_value(mdp.uniform_policy())
+    ax.axhline(float(best), color="black", ls="--", lw=1, label="expert")
+    ax.axhline(float(chance), color="grey", ls=":", lw=1, label="uniform policy")
+
+
+def regret_figure(measured: dict[str, list[Point]], title: str, folder: Path) -> Path:
+    """Regret(K) / K against K with the bound, and what the regret of the first MDP is made of."""
+    with plt.rc_context(STYLE):
+        figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+        for number, (name, points) in enumerate(measured.items()):
+            colour = f"C{number}"
+            ks = np.array([p.iterations for p in points])
+            mean, low, high = mean_interval(
+                np.stack([p.regret / p.iterations for p in points], axis=1)
+            )
+            fitted = f", slope {slope(points).mean:.2f}" if len(points) > 1 else ""
+            left.plot(ks, mean, "o-", color=colour, ms=3, lw=1.2, label=name + fitted)
+            left.fill_between(ks, low, high, color=colour, alpha=0.15, lw=0)
+            bounds = np.array([p.bound / p.iterations for p in points])
+            if np.all(np.isfinite(bounds)):
+                left.plot(ks, bounds, "--", color=colour, lw=0.8, label=f"{name}, bound")
+        reference = np.array([min(ks), max(ks)], dtype=float)
+        start = mean[0] * math.sqrt(reference[0])
+        left.plot(reference, start / np.sqrt(reference), ":", color="grey", label="$K^{-1/2}$")
+        left.set(xscale="log", yscale="log", xlabel="K", ylabel="Regret(K) / K")
+        left.legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(0.0, -0.18), ncols=2)
+        _terms(right, *next(iter(measured.items())))
+        figure.suptitle(title, fontsize=9)
+        return save(figure, folder, "regret")
+
+
+def _terms(ax: Axes, name: str, points: Sequence[Point]) -> None:
+    ks = [p.iterations for p in points]
+    for term, style in (
+        ("policy", "C0-"),
+        ("btrl", "C0:"),
+        ("optimism", "C0--"),
+        ("shift", "C0-."),
+        ("cost", "C1-"),
+        ("gradient", "C1:"),
+        ("sampling", "C1--"),
+        ("expert", "C1-."),
+    ):
+        ax.plot(
+            ks, [p.terms[term].mean() / p.iterations for p in points], style, lw=1.2, label=term
+        )
+    ax.axhline(0, color="black", lw=0.6)
+    ax.set(xscale="log", xlabel="K", ylabel="term of Regret(K) / K")
+    ax.set_title(f"{name}: policy regret (blue) and cost regret (orange)", fontsize=9)
+    ax.legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(0.0, -0.18), ncols=4)

@@ -1,0 +1,31 @@
+import hypothesis
+import numpy as np
+import pytest
+
+from soar_il.tabular import mdps
+
+hypothesis.settings.register_profile("house", deadline=None, max_examples=200, derandomize=True)
+hypothesis.settings.load_profile("house")
+
+
+@pytest.fixture
+def random_policies():
+    """Policies [n, S, A], some of them nearly deterministic."""
+
+    def make(mdp, count, seed=0):
+        rng = np.random.default_rng(seed)
+        sharpness = rng.choice([0.1, 1.0, 10.0], size=(count, 1, 1))
+        logits = sharpness * rng.normal(size=(count, mdp.n_states, mdp.n_actions))
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return weights / weights.sum(axis=-1, keepdims=True)
+
+    return make
+
+
+@pytest.fixture
+def garnets():
+    """Random MDPs of different shapes and discounts."""
+    return [
+        mdps.garnet(3 + seed % 4, 2 + seed % 3, 2 + seed % 2, (0.5, 0.8, 0.95)[seed % 3], seed)
+        for seed in range(12)
+    ]
