@@ -31,7 +31,7 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 bench: setup
-	$(BIN)/python benchmarks/tabular.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/tabular.py
 
 clean:
 	rm -rf $(VENV) results dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

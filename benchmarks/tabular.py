@@ -9,12 +9,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-ALL_CORES = "--all-cores" in sys.argv
-if hasattr(os, "sched_setaffinity"):
-    os.sched_setaffinity(0, range(os.cpu_count()) if ALL_CORES else {0})
 
 import reference
 
@@ -104,7 +98,10 @@ def growth():
 
 
 if __name__ == "__main__":
-    if ALL_CORES:
+    everywhere = "--all-cores" in sys.argv
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, range(os.cpu_count()) if everywhere else {0})
+    if everywhere:
         all_cores()
     else:
         against_transcription()

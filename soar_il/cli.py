@@ -66,7 +66,7 @@ def tabular(
     )
     figure = figures.ablation_figure(problem, curves, title, out)
     console.print(ablation.table(problem, curves))
-    console.print(f"values: {out / 'ablation.json'}\nfigure: {figure}")
+    _say_where(out / "ablation.json", figure)
     if interrupted:
         raise KeyboardInterrupt
 
@@ -113,7 +113,7 @@ def regret(
     title = f"{constants} constants, {seeds} seeds, K expert samples"
     figure = figures.regret_figure(measured, title, out)
     console.print(rate.table(measured))
-    console.print(f"values: {out / 'regret.json'}\nfigure: {figure}")
+    _say_where(out / "regret.json", figure)
     if interrupted:
         raise KeyboardInterrupt
 
@@ -133,6 +133,10 @@ def _folder(path: Path) -> Path:
             f"cannot be made ({error.strerror})", str(path), "choose another with --out"
         ) from None
     return path
+
+
+def _say_where(values: Path, figure: Path) -> None:
+    console.print(f"values: {values}\nfigure: {figure}", soft_wrap=True)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"tabular": tabular, "regret": regret}

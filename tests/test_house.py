@@ -1,0 +1,138 @@
+"""The rules of the house that a machine can check."""
+
+import ast
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = sorted((ROOT / "soar_il").rglob("*.py"))
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+LAYERS = (
+    {"errors", "rng", "optimism"},
+    {"config", "soar", "provenance"},
+    {"tabular", "report"},
+    {"studies"},
+    {"cli"},
+)
+
+
+def level(module):
+    name = module.split(".")[1]
+    return next(number for number, layer in enumerate(LAYERS) if name in layer)
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    if module == "soar_il":
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+            if node.module == "soar_il":
+                names = [f"soar_il.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.startswith("soar_il."):
+                same_room = name.split(".")[1] == module.split(".")[1]
+                assert same_room or level(name) <= level(module), f"{module} imports {name}"
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_fit_in_a_head(path):
+    assert len(path.read_text().splitlines()) <= 350
+
+
+def functions(path):
+    return {
+        node.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda p: p.name)
+def test_the_code_that_a_page_names_exists(path):
+    """`soar_il/file.py:name` in the docs is a function or class of that file."""
+    for file, name in re.findall(r"`(soar_il/[\w/]+\.py)(?::(\w+))?`", path.read_text()):
+        assert (ROOT / file).exists(), file
+        if name:
+            assert name in functions(ROOT / file), f"{file}:{name}"
+
+
+def walkthrough_rows(title):
+    text = (ROOT / "docs" / "walkthrough.md").read_text()
+    section = text.split(f"## {title}")[1].split("\n## ")[0]
+    return re.findall(r"^\| ([\d, -]+) \| .* \| .*`(soar_il/[\w/]+\.py):(\w+)`", section, re.M)
+
+
+def numbers(cell):
+    for part in cell.replace(" ", "").split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+@pytest.mark.parametrize(
+    ("title", "lines"),
+    [
+        ("Algorithm 1", range(1, 12)),
+        ("Algorithm 2", range(1, 18)),
+        ("CostUpdateTabular", range(1, 9)),
+        ("OptimisticQTabular", range(1, 4)),
+    ],
+)
+def test_every_line_of_the_pseudocode_is_found_in_the_walkthrough(title, lines):
+    found = [n for cell, _, _ in walkthrough_rows(title) for n in numbers(cell)]
+    assert sorted(set(found)) == list(lines)
+
+
+def test_soar_py_marks_the_lines_it_carries_out():
+    text = (ROOT / "soar_il" / "soar.py").read_text()
+    marked = [n for cell in re.findall(r"# lines? ([\d-]+)", text) for n in numbers(cell)]
+    assert set(marked) == set(range(4, 12))
+
+
+def test_the_notation_s_identifiers_are_in_their_files():
+    rows = re.findall(
+        r"^\| .+ \| `([\w.]+)` \| .+ \| `(soar_il/[\w/]+\.py)`",
+        (ROOT / "docs" / "notation.md").read_text(),
+        re.M,
+    )
+    assert len(rows) >= 20
+    for identifier, file in rows:
+        name = identifier.split(".")[-1]
+        assert re.search(rf"\b{name}\b", (ROOT / file).read_text()), f"{name} in {file}"
+
+
+def test_the_lock_pins_versions_and_names_no_address():
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    assert all(re.fullmatch(r"[\w.-]+==[\w.+]+", line) for line in lines)
+    locked = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    for needed in re.findall(r'"([\w-]+)>=', (ROOT / "pyproject.toml").read_text()):
+        assert needed in locked
+
+
+def test_the_readme_gives_the_two_commands_on_its_first_screen():
+    first_screen = "\n".join((ROOT / "README.md").read_text().splitlines()[:30])
+    makefile = (ROOT / "Makefile").read_text()
+    for target in ("run", "test"):
+        assert f"make {target}" in first_screen
+        assert re.search(rf"^{target}:", makefile, re.M)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_run(path, capsys):
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_the_readme_s_python_runs(tmp_path, capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    (tmp_path / "block.py").write_text(block)
+    runpy.run_path(str(tmp_path / "block.py"), run_name="__main__")
+    assert capsys.readouterr().out
