@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
@@ -56,13 +57,12 @@ def run_jobs(
         _Rate(),
         TimeRemainingColumn(),
     ]
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
         futures = []
         for name, total, work in jobs:
-            task = progress.add_task(name, total=total)
-            ticker = Ticker(lambda n, task=task: progress.advance(task, n), stop)  # type: ignore[misc]
-            futures.append(pool.submit(work, ticker))
+            advance = _bar(progress, name, total) if console.is_terminal else _lines(name, total)
+            futures.append(pool.submit(work, Ticker(advance, stop)))
         try:
             wait(futures)
         except KeyboardInterrupt:
@@ -72,3 +72,25 @@ def run_jobs(
             stop_early = stop.is_set()
             pool.shutdown(wait=True, cancel_futures=stop_early)
     return [f.result() for f in futures if not f.cancelled()], stop_early
+
+
+def _bar(progress: Progress, name: str, total: int) -> Callable[[int], None]:
+    task = progress.add_task(name, total=total)
+    return lambda n: progress.advance(task, n)
+
+
+def _lines(name: str, total: int) -> Callable[[int], None]:
+    """A line for each tenth of the work: what a log file wants."""
+    done, compiled, start = 0, 0, 0.0
+
+    def advance(n: int) -> None:
+        nonlocal done, compiled, start
+        done += n
+        if not start:  # what came first waited for compilation: the clock starts after it
+            compiled, start = n, time.perf_counter()
+        elif done * 10 // total > (done - n) * 10 // total:
+            speed = (done - compiled) / (time.perf_counter() - start)
+            left = (total - done) / speed
+            console.print(f"{name}: {done:,}/{total:,}, {speed:,.0f}/s, {left:.0f} s left")
+
+    return advance
