@@ -29,6 +29,8 @@ def test_what_has_no_probability_is_never_drawn():
     table = cdf(jnp.array([0.0, 0.3, 0.0, 0.7, 0.0]))
     uniforms = jnp.concatenate([jnp.linspace(0, 1, 1001)[:-1], jnp.array([1 - 2**-32, 0.3])])
     assert set(np.asarray(draw(table, uniforms)).tolist()) == {1, 3}
+    short = cdf(jnp.array([0.5, 0.5 - 1e-9, 0.0]))  # a sum that Mdp accepts
+    assert int(draw(short, jnp.array(1 - 2**-32))) == 1
 
 
 def test_the_two_uniforms_are_uniform_and_unrelated():
