@@ -44,6 +44,16 @@ def test_cost_is_value_of_the_occupancy(garnets, random_policies):
         np.testing.assert_allclose(total, mdp.initial_value(policies), rtol=1e-10)
 
 
+def test_many_policies_are_solved_as_one_by_one(monkeypatch, random_policies):
+    mdp = mdps.garnet(6, 2, 3, seed=1)
+    policies = random_policies(mdp, 30).reshape(5, 6, 6, 2)
+    monkeypatch.setattr("soar_il.tabular.mdp._BLOCK_ENTRIES", 36 * 7)
+    values, occupancies = mdp.value(policies), mdp.occupancy(policies)
+    for at in np.ndindex(5, 6):
+        np.testing.assert_allclose(values[at], mdp.value(policies[at]), rtol=1e-12)
+        np.testing.assert_allclose(occupancies[at], mdp.occupancy(policies[at]), rtol=1e-12)
+
+
 def test_value_solves_its_equation(garnets, random_policies):
     for mdp in garnets:
         policy = random_policies(mdp, 1)[0]

@@ -144,6 +144,23 @@ def test_the_regret_decomposes_exactly(measured):
         np.testing.assert_allclose(r.cost, r.gradient + r.sampling + r.expert, atol=1e-10)
 
 
+def test_the_terms_do_not_depend_on_the_chunks():
+    """Q^k comes from the trace before: the sum holds for any Q, the terms only for the right one."""
+    mdp, settings = mdps.garnet(seed=1), Settings(critics=2)
+    experts = [draw_expert(mdp, 30, 0)]
+    whole, parts = (
+        list(
+            decompose(
+                mdp, run(mdp, experts, settings, 40, [0], chunk), experts, mdp.optimal_policy()
+            )
+        )
+        for chunk in (40, 10)
+    )
+    for name in ("btrl", "optimism", "shift"):
+        joined = np.concatenate([getattr(part, name) for part in parts], axis=1)
+        np.testing.assert_allclose(joined, getattr(whole[0], name), atol=1e-12)
+
+
 def test_the_regret_is_the_difference_of_values():
     mdp, settings = mdps.garnet(seed=1), Settings(critics=2)
     experts = [draw_expert(mdp, 30, 0)]

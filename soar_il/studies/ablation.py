@@ -52,7 +52,8 @@ def learn(
     kept: list[tuple[Array, ...]] = []
     total_value = np.zeros(len(seeds))
     total_steps = np.zeros(len(seeds))
-    for trace in run(mdp, experts, settings, iterations, seeds, chunk=-(-iterations // 20)):
+    chunk = min(1000, -(-iterations // 20))
+    for trace in run(mdp, experts, settings, iterations, seeds, chunk):
         k = trace.first + np.arange(trace.steps.shape[1])
         value = mdp.initial_value(trace.policy)
         sums = total_value[:, None] + np.cumsum(value, axis=1)

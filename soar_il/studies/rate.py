@@ -41,8 +41,8 @@ class Point:
 def settings_for(mdp: Mdp, iterations: int, constants: Constants, state_only: bool) -> Settings:
     """The theory's L, eta and alpha; or L = 3 and a larger eta with the same K^(-1/2).
 
-    The theory's L asks for some 500 visits of every pair before anything is learned: docs/tabular.md
-    shows both.
+    The theory's L asks for some 500 visits of every pair before anything is learned;
+    docs/tabular.md shows both.
     """
     if constants == "theory":
         critics = theory.n_critics(mdp.n_states, mdp.n_actions, iterations, DELTA)

@@ -13,6 +13,7 @@ from soar_il.errors import MdpError
 
 Array = NDArray[Any]
 _SUM_TOLERANCE = 1e-8
+_BLOCK_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +69,7 @@ class Mdp:
         """V^pi_c ``[..., S]``, from V = c_pi + gamma P_pi V; the true cost unless one is given."""
         pi = self.checked_policy(policy)
         c = self.cost if cost is None else np.asarray(cost, dtype=float)
-        system = np.eye(self.n_states) - self.discount * self._kernel(pi)
-        return np.linalg.solve(system, np.sum(pi * c, axis=-1)[..., None])[..., 0]
+        return self._solve(pi, np.sum(pi * c, axis=-1), forward=False)
 
     def action_value(self, policy: ArrayLike, cost: ArrayLike | None = None) -> Array:
         """Q^pi_c ``[..., S, A]``."""
@@ -83,10 +83,8 @@ class Mdp:
     def occupancy(self, policy: ArrayLike) -> Array:
         """d^pi ``[..., S, A]``, which sums to one."""
         pi = self.checked_policy(policy)
-        kernel = np.swapaxes(self._kernel(pi), -1, -2)
-        system = np.eye(self.n_states) - self.discount * kernel
         start = np.broadcast_to((1 - self.discount) * self.initial, pi.shape[:-1])
-        return np.linalg.solve(system, start[..., None]) * pi
+        return self._solve(pi, start, forward=True)[..., None] * pi
 
     def initial_value(self, policy: ArrayLike, cost: ArrayLike | None = None) -> Array:
         """<nu_0, V^pi_c> ``[...]``: what a policy costs from the start."""
@@ -140,8 +138,19 @@ class Mdp:
         _check_distribution(pi, "policy", self.name)
         return pi
 
-    def _kernel(self, pi: Array) -> Array:
-        return np.einsum("...sa,sap->...sp", pi, self.transitions)
+    def _solve(self, pi: Array, right: Array, forward: bool) -> Array:
+        """x = right + gamma P_pi x, or P_pi^T for the way forward; in blocks, for memory."""
+        size = self.n_states
+        policies, rights = pi.reshape(-1, size, self.n_actions), right.reshape(-1, size, 1)
+        result = np.empty_like(rights)
+        block = max(1, _BLOCK_ENTRIES // size**2)
+        for i in range(0, len(policies), block):
+            kernel = np.einsum("nsa,sap->nsp", policies[i : i + block], self.transitions)
+            if forward:
+                kernel = np.swapaxes(kernel, 1, 2)
+            system = np.eye(size) - self.discount * kernel
+            result[i : i + block] = np.linalg.solve(system, rights[i : i + block])
+        return result.reshape(right.shape)
 
 
 def _numbers(x: ArrayLike, field: str, name: str) -> Array:
