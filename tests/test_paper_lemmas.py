@@ -145,7 +145,7 @@ def test_the_regret_decomposes_exactly(measured):
 
 
 def test_the_terms_do_not_depend_on_the_chunks():
-    """Q^k comes from the trace before: the sum holds for any Q, the terms only for the right one."""
+    """Q^k comes from the trace before. (The sum of the terms would hold for any other Q.)"""
     mdp, settings = mdps.garnet(seed=1), Settings(critics=2)
     experts = [draw_expert(mdp, 30, 0)]
     whole, parts = (

@@ -65,15 +65,16 @@ def test_rollouts_follow_policy_and_dynamics():
 @pytest.mark.parametrize("state_only", [True, False])
 def test_expert_data_come_from_the_expert_s_occupancy(state_only):
     mdp = mdps.garnet(seed=2)
-    data = draw_expert(mdp, 40_000, seed=1, state_only=state_only)
-    wanted = mdp.occupancy(mdp.optimal_policy())
+    policy = mdp.soft_optimal_policy(0.5)
+    data = draw_expert(mdp, 40_000, seed=1, state_only=state_only, policy=policy)
+    wanted = mdp.occupancy(policy)
     wanted = wanted.sum(axis=1) if state_only else wanted
     assert (data.size, data.state_only) == (40_000, state_only)
     assert data.occupancy.sum() == pytest.approx(1)
     np.testing.assert_allclose(data.occupancy, wanted, atol=0.01)
-    again = draw_expert(mdp, 40_000, seed=1, state_only=state_only)
+    again = draw_expert(mdp, 40_000, seed=1, state_only=state_only, policy=policy)
     np.testing.assert_array_equal(data.counts, again.counts)
-    other = draw_expert(mdp, 40_000, seed=2, state_only=state_only)
+    other = draw_expert(mdp, 40_000, seed=2, state_only=state_only, policy=policy)
     assert not np.array_equal(data.counts, other.counts)
 
 
