@@ -126,8 +126,16 @@ def test_policies_stay_in_the_simplex_for_a_hundred_thousand_steps():
         assert np.all((trace.cost >= 0) & (trace.cost <= 1))
 
 
-def test_a_logged_run_is_a_counted_run(monkeypatch):
-    mdp, settings = mdps.garnet(6, 3, 3, 0.9, seed=2), Settings(critics=4, rule="min")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(critics=4, rule="min"),
+        Settings(critics=4, routing="trajectories", cost_trajectories=2),
+    ],
+    ids=["visits", "trajectories"],
+)
+def test_a_logged_run_is_a_counted_run(monkeypatch, settings):
+    mdp = mdps.garnet(6, 3, 3, 0.9, seed=2)
     counted = traces(mdp, settings, 80, [0, 1])
     monkeypatch.setattr(running, "LOG_COST", 0)
     running._advance.clear_cache()
