@@ -97,13 +97,12 @@ def table(mdp: Mdp, curves: Sequence[Curve]) -> Table:
         title=f"{mdp.name}: cost from the start, lower is better "
         f"(expert {best:.2f}, uniform policy {chance:.2f}); mean over seeds [95 % interval]"
     )
-    for column in ("L", "iterations", "MDP samples", "mixture", "last policy", "seeds solved"):
+    for column in ("L", "MDP samples", "mixture", "last policy", "seeds solved"):
         shown_table.add_column(column, justify="right")
     for curve in curves:
         final = curve.policy_value[:, -1]
         shown_table.add_row(
             str(curve.critics),
-            f"{curve.k[-1]:,}",
             f"{curve.steps[:, -1].mean():,.0f}",
             shown(mean_interval(curve.mixture_value[:, -1])),
             shown(mean_interval(final)),
