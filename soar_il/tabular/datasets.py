@@ -53,14 +53,11 @@ class Counts(NamedTuple):
         return CountsData(jnp.zeros(pairs, jnp.int32), jnp.zeros(self.n_states * slab, jnp.int32))
 
     def add(self, data: CountsData, tau: Trajectories) -> CountsData:
-        pairs = self.n_states * self.n_actions
+        cells = self.settings.critics * self.n_states * self.n_actions
 
         def step(t: Any, data: CountsData) -> CountsData:
-            s, a, successor, valid = _transition(self.settings, tau, t)
-            pair = s * self.n_actions + a
-            visits = data.visits.at[pair].add(valid, mode=IN_BOUNDS)
-            ell = _dataset(self.settings, visits.at[pair].get(mode=IN_BOUNDS))
-            at = data.counts.at[(successor * self.settings.critics + ell) * pairs + pair]
+            visits, cell, successor, valid = _route(self, data.visits, tau, t)
+            at = data.counts.at[successor * cells + cell]
             return CountsData(visits, at.add(valid, mode=IN_BOUNDS))
 
         return lax.fori_loop(0, tau.horizon, step, data)
@@ -97,14 +94,8 @@ class Log(NamedTuple):
         )
 
     def add(self, data: LogData, tau: Trajectories) -> LogData:
-        pairs = self.n_states * self.n_actions
-
         def step(t: Any, data: LogData) -> LogData:
-            s, a, successor, valid = _transition(self.settings, tau, t)
-            pair = s * self.n_actions + a
-            visits = data.visits.at[pair].add(valid, mode=IN_BOUNDS)
-            ell = _dataset(self.settings, visits.at[pair].get(mode=IN_BOUNDS))
-            cell = ell * pairs + pair
+            visits, cell, successor, valid = _route(self, data.visits, tau, t)
             slot = jnp.where(
                 valid == 1, data.size + jnp.cumsum(valid, dtype=jnp.int32) - 1, self.capacity
             )
@@ -126,19 +117,26 @@ class Log(NamedTuple):
         return _normalise(self.settings, total.reshape(shape), n, value)
 
 
-def _transition(settings: Settings, tau: Trajectories, t: Any) -> tuple[Any, Any, Any, Any]:
-    """s, a, s' and whether they are data (1) or past the end (0), for each rollout that is kept."""
+def _route(
+    datasets: "Counts | Log", visits: Any, tau: Trajectories, t: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Lines 5-6 for step t of each rollout that is kept.
+
+    The new N(s, a); the cell (l, s, a) that the transition joins; s'; and whether it is data (1) or
+    past the end of its rollout (0).
+    """
+    settings = datasets.settings
     lanes = slice(settings.data_rollouts)
     length = tau.length[lanes] if settings.last_transition else tau.length[lanes] - 1
     valid = (t < length).astype(jnp.int32)
-    return tau.states[t, lanes], tau.actions[t, lanes], tau.states[t + 1, lanes], valid
-
-
-def _dataset(settings: Settings, visit: Any) -> Any:
-    """Line 6: the dataset a transition joins, by its visit number N^k(s, a)."""
+    pair = tau.states[t, lanes] * datasets.n_actions + tau.actions[t, lanes]
+    visits = visits.at[pair].add(valid, mode=IN_BOUNDS)
     if settings.routing == "trajectories":
-        return jnp.arange(settings.critics, dtype=jnp.int32)
-    return visit % settings.critics
+        ell = jnp.arange(settings.critics, dtype=jnp.int32)
+    else:
+        ell = visits.at[pair].get(mode=IN_BOUNDS) % settings.critics
+    cell = ell * (datasets.n_states * datasets.n_actions) + pair
+    return visits, cell, tau.states[t + 1, lanes], valid
 
 
 def _normalise(settings: Settings, total: Any, n: Any, value: Any) -> jax.Array:
