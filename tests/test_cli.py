@@ -72,9 +72,10 @@ def test_the_released_preset_counts_every_step(monkeypatch, tmp_path):
 def test_regret_writes_what_it_promises(monkeypatch, tmp_path, capsys):
     soar(
         monkeypatch, "regret", "--mdps", "chain", "--garnets", 1, "--largest", 300,
-        "--seeds", 5, "--out", tmp_path,
+        "--seeds", 5, "--first-seed", 30, "--out", tmp_path,
     )  # fmt: skip
     content = json.loads((tmp_path / "regret.json").read_text())
+    assert content["seeds"] == [30, 31, 32, 33, 34]
     assert list(content["mdps"]) == ["chain", "garnet-0"]
     point = content["mdps"]["chain"]["points"][-1]
     assert point["iterations"] == point["expert_samples"] == 300

@@ -158,9 +158,12 @@ def table(measured: dict[str, list[Point]]) -> Table:
     return shown_table
 
 
-def write_json(path: Path, measured: dict[str, list[Point]], about: dict[str, Any]) -> None:
+def write_json(
+    path: Path, measured: dict[str, list[Point]], seeds: Sequence[int], about: dict[str, Any]
+) -> None:
     content = {
         **about,
+        "seeds": list(seeds),
         "delta": DELTA,
         "mdps": {
             name: {
