@@ -36,7 +36,7 @@ def tabular(
             toy-text id such as FrozenLake-v1; the preset's unless given.
         rule: How the L estimates become one; the preset's unless given.
         preset: paper (Algorithm 2 with the paper's numbers), as-released (the released notebook's
-            variant), or a TOML file of your own.
+            variant), without-plus-two, without-bonus, or a TOML file of your own.
         out: Folder for the results.
     """
     from soar_il import config, provenance
