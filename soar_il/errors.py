@@ -17,13 +17,33 @@ class MdpError(SoarError):
     """A tabular MDP, policy or expert data set that is not one."""
 
 
+class DemoError(SoarError):
+    """Demonstrations, or a file of them, that cannot be used as they are."""
+
+
+class DemoWarning(UserWarning):
+    """Demonstrations were changed on the way in, or look wrong."""
+
+
 class ConfigError(SoarError):
     """A setting that is unknown, of the wrong type, or out of range."""
 
 
-def closest(name: str, known: Iterable[str]) -> str:
-    """A hint for a misspelt name: the nearest known one, then all of them."""
+class StorageError(SoarError):
+    """A file or folder that cannot be written or read, is damaged, or is in use."""
+
+
+class EnvError(SoarError):
+    """An environment that does not exist, does not fit, or misbehaves."""
+
+
+class NonFiniteError(SoarError):
+    """A loss or a weight that is no longer a number."""
+
+
+def closest(name: str, known: Iterable[str], show: int | None = None) -> str:
+    """A hint for a misspelt name: the nearest known one, then all of them (or ``show`` near)."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
-    listed = ", ".join(known)
+    near = difflib.get_close_matches(name, known, n=show or 1, cutoff=0.6 if show is None else 0.3)
+    listed = ", ".join(known if show is None else near)
     return f"did you mean {near[0]!r}? Known: {listed}" if near else f"choose one of: {listed}"

@@ -1,0 +1,133 @@
+"""What ``soar demos`` does."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from soar_il.demos import convert as sources
+from soar_il.demos import store, summary
+from soar_il.demos.check import check as against
+from soar_il.demos.check import notices
+from soar_il.demos.format import Demos
+from soar_il.errors import DemoError, DemoWarning
+from soar_il.report.progress import console
+
+
+@contextmanager
+def _warnings_printed() -> Iterator[None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DemoWarning)
+        try:
+            yield
+        finally:
+            said = [w for w in caught if issubclass(w.category, DemoWarning)]
+            for warning in dict.fromkeys(str(w.message) for w in said):
+                _notice(warning)
+    for other in caught:
+        if other not in said:
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+
+
+def _notice(text: object) -> None:
+    console.print(f"[yellow]notice[/] {escape(str(text))}", soft_wrap=True)
+
+
+def list_(folder: Path = Path()) -> None:
+    """The demonstrations in a folder.
+
+    Args:
+        folder: Where to look for .demos folders and .npz files.
+    """
+    if not folder.is_dir():
+        raise DemoError("is not a folder", str(folder), "give the folder that holds them")
+    found = sorted([*folder.glob("*.demos"), *folder.glob("*.npz")])
+    if not found:
+        console.print(f"no .demos folder or .npz file in {folder}", soft_wrap=True, markup=False)
+        return
+    shown = Table("name", "trajectories", "transitions", "environment")
+    for path in found:
+        try:
+            shown.add_row(path.name, *_row(path))
+        except DemoError as error:
+            shown.add_row(path.name, "-", "-", escape(f"cannot be used: {error.what}"))
+    console.print(shown)
+
+
+def _row(path: Path) -> tuple[str, str, str]:
+    if path.suffix == ".demos":
+        said = store.manifest(path)
+        counts = (said.get("trajectories"), said.get("transitions"))
+        about = said["about"]
+    else:
+        with warnings.catch_warnings(action="ignore", category=DemoWarning):
+            demos = Demos.load(path)
+        counts, about = (len(demos), demos.transitions), demos.about
+    return str(counts[0]), str(counts[1]), escape(str(about.get("env", "?")))
+
+
+def info(path: Path, env: str | None = None, plot: Path | None = None) -> None:
+    """What demonstrations hold.
+
+    Args:
+        path: A .demos folder or an .npz file.
+        env: A Gymnasium id to compare bounds with.
+        plot: Where to save a figure (.png or .svg).
+    """
+    with _warnings_printed():
+        demos = Demos.load(path)
+    console.print(summary.table(summary.info(demos, env), escape(path.name)))
+    for notice in notices(demos):
+        _notice(notice)
+    if plot is not None:
+        console.print(
+            f"figure: {summary.figure(demos, plot, path.name)}", soft_wrap=True, markup=False
+        )
+
+
+def check(path: Path, env: str, strict: bool = False) -> None:
+    """Whether demonstrations can be of an environment; stops at what cannot be right.
+
+    Args:
+        path: A .demos folder or an .npz file.
+        env: The Gymnasium id.
+        strict: Stop at notices too.
+    """
+    with _warnings_printed():
+        demos = Demos.load(path)
+        found = against(demos, env, strict)
+    for notice in found:
+        _notice(notice)
+    verdict = f"could be of {env}, with {len(found)} notice(s)" if found else f"fits {env}"
+    console.print(f"{path}: {demos!r} {verdict}", soft_wrap=True, markup=False)
+
+
+def convert(
+    source: str,
+    target: Path,
+    shift: int = 0,
+    actions: Path | None = None,
+    env: str | None = None,
+    who: str | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Bring demonstrations into soar-il's format, or out of it.
+
+    Args:
+        source: A .npz, .npy or .demos path, or the id or folder of a local Minari dataset.
+        target: A .demos folder or an .npz file to write.
+        shift: 0 where row t is (s_t, a_t); 1 where it is (s_{t+1}, a_t).
+        actions: The .npy with the actions, where source is an .npy.
+        env: The environment's id, for the provenance.
+        who: Who the expert is, for the provenance.
+        overwrite: Replace the target.
+    """
+    with _warnings_printed():
+        demos = sources.read(source, shift, actions)
+    said = {key: value for key, value in (("env", env), ("who", who)) if value is not None}
+    demos = Demos(demos.observations, demos.actions, demos.terminated, demos.about | said)
+    written = demos.save(target, overwrite)
+    console.print(f"{written}: {demos!r}", soft_wrap=True, markup=False)

@@ -1,0 +1,201 @@
+"""The one type of demonstrations."""
+
+import hashlib
+import os
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from soar_il.demos import layout, validate
+from soar_il.demos.validate import BoolArray, FloatArray
+from soar_il.errors import DemoError, DemoWarning
+
+
+@dataclass(frozen=True, eq=False)
+class Demos:
+    """Trajectories of an expert, checked on the way in and read-only after.
+
+    Trajectory i has T_i transitions: ``observations[i]`` is [T_i + 1, d_s], the states s_0 ... s_T,
+    and ``actions[i]`` is [T_i, d_a] in the environment's own units; ``actions`` is None where only
+    states were seen. ``terminated[i]``: the environment ended it, not a time limit or a cut.
+    ``about`` is provenance that JSON can hold, never a reward.
+    """
+
+    observations: tuple[FloatArray, ...]
+    actions: tuple[FloatArray, ...] | None
+    terminated: BoolArray
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        states = _tuple("observations", self.observations)
+        taken = None if self.actions is None else _tuple("actions", self.actions)
+        ended = validate.plain(self.terminated, "terminated").copy()
+        validate.structure(states, taken, ended)
+        ended.flags.writeable = False
+        for name, value in (
+            ("observations", states),
+            ("actions", taken),
+            ("terminated", ended),
+            ("about", validate.provenance(self.about)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    def from_arrays(
+        observations: Any,
+        actions: Any = None,
+        lengths: Any = None,
+        terminated: Any = None,
+        about: dict[str, Any] | None = None,
+        *,
+        shift: int = 0,
+    ) -> "Demos":
+        """Demonstrations from a list of 2-D arrays, one [N, T, d] array, or flat [sum, d].
+
+        ``lengths`` counts transitions: trajectory i has lengths[i] actions and lengths[i] + 1
+        observations. Flat arrays need it; padded [N, T, d] arrays are cut by it. Where a
+        trajectory has as many observations as actions, its last action is dropped with a warning,
+        because its successor is unknown; what is left ends in a cut. With ``shift=1`` the rows are
+        s_1 ... s_T and a_0 ... a_{T-1}, and a_0 is dropped instead. Ends that are not given count
+        as cuts, not terminations.
+        """
+        states, taken, cut = layout.trajectories(observations, actions, lengths, shift)
+        about = validate.provenance({} if about is None else about)
+        if terminated is None:
+            terminated = np.zeros(len(states), dtype=np.bool_)
+            about.setdefault("ends", "unknown")
+        ended = validate.plain(terminated, "terminated")
+        if shift == 1:
+            about = _noted(about, "shift 1: first actions dropped")
+        if any(cut):
+            about = _noted(about, "final observations missing: last actions dropped")
+            if ended.dtype == np.bool_ and ended.shape == (len(states),):
+                ended = ended & ~np.array(cut)
+            warnings.warn(
+                f"{sum(cut)} of {len(cut)} trajectories lack their final observation: the last "
+                "action is dropped, because its successor is unknown",
+                DemoWarning,
+                stacklevel=2,
+            )
+        return Demos(tuple(states), None if taken is None else tuple(taken), ended, about)
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+    def __repr__(self) -> str:
+        sizes = f"{self.observation_size} -> {self.action_size}"
+        return f"Demos({len(self)} trajectories, {self.transitions:,} transitions, {sizes})"
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Transitions of each trajectory."""
+        return np.array([len(states) - 1 for states in self.observations], dtype=np.int64)
+
+    @property
+    def transitions(self) -> int:
+        """Transitions of all trajectories."""
+        return int(self.lengths.sum())
+
+    @property
+    def observation_size(self) -> int:
+        return int(self.observations[0].shape[1])
+
+    @property
+    def action_size(self) -> int | None:
+        return None if self.actions is None else int(self.actions[0].shape[1])
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the arrays; ``about`` is not in it."""
+        digest = hashlib.sha256(b"soar-il demos 1")
+        sizes = [len(self), self.observation_size, self.action_size or 0]
+        digest.update(np.array(sizes, dtype="<i8").tobytes())
+        digest.update(self.lengths.astype("<i8").tobytes() + self.terminated.tobytes())
+        for part in (*self.observations, *(self.actions or ())):
+            digest.update(part.astype("<f4", copy=False).tobytes())
+        return digest.hexdigest()
+
+    def select(self, n: int, seed: int | None = None) -> "Demos":
+        """The first n trajectories, or with a seed n chosen at random, in their old order."""
+        if not 1 <= n <= len(self):
+            raise DemoError(
+                f"{n} trajectories asked for, {len(self)} there",
+                do=f"ask for 1 to {len(self)}, or gather more",
+            )
+        chosen = np.arange(n)
+        if seed is not None:
+            chosen = np.sort(np.random.default_rng(seed).choice(len(self), n, replace=False))
+        return Demos(
+            tuple(self.observations[i] for i in chosen),
+            None if self.actions is None else tuple(self.actions[i] for i in chosen),
+            self.terminated[chosen],
+            _noted(self.about, f"select {n} of {len(self)}, seed {seed}"),
+        )
+
+    def subsample(self, every: int, seed: int) -> "Demos":
+        """Every ``every``-th transition, from a random start in each trajectory.
+
+        Neighbours of a kept transition are gone, so each (s, a, s') becomes a trajectory of its own
+        with two observations; it is terminated only if it was the last of a terminated one. Each
+        trajectory gives at least one. First observations are then no longer starts of episodes.
+        """
+        if every < 1:
+            raise DemoError(f"every is {every}", do="give a whole number of at least 1")
+        if every == 1:
+            return self
+        rng = np.random.default_rng(seed)
+        kept = [
+            (i, t)
+            for i, length in enumerate(self.lengths.tolist())
+            for t in range(int(rng.integers(min(every, length))), length, every)
+        ]
+        return Demos(
+            tuple(self.observations[i][t : t + 2] for i, t in kept),
+            None if self.actions is None else tuple(self.actions[i][t : t + 1] for i, t in kept),
+            np.array([self.terminated[i] and t + 1 == self.lengths[i] for i, t in kept]),
+            _noted(self.about, f"subsample every {every}, seed {seed}"),
+        )
+
+    def without_actions(self) -> "Demos":
+        """The same states, the actions hidden."""
+        return Demos(self.observations, None, self.terminated, self.about)
+
+    def save(self, path: Path | str, overwrite: bool = False) -> Path:
+        """Write a ``name.demos`` folder or a ``name.npz`` file, whole or not at all."""
+        from soar_il.demos import npz, store
+
+        path = Path(path)
+        if path.suffix not in (".demos", ".npz"):
+            raise DemoError(
+                f"ends in {path.suffix!r}", str(path), "end it in .demos (a folder) or .npz"
+            )
+        (store.write if path.suffix == ".demos" else npz.write)(self, path, overwrite)
+        return path
+
+    @staticmethod
+    def load(path: Path | str) -> "Demos":
+        """Read a ``.demos`` folder or an ``.npz`` file (aligned: row t is s_t and a_t)."""
+        from soar_il.demos import npz, store
+
+        path = Path(path)
+        if os.path.isdir(path) and path.suffix != ".npz":
+            return store.read(path)
+        if path.suffix == ".npz":
+            return npz.read(path)
+        if not os.path.lexists(path):
+            raise DemoError("does not exist", str(path), "check the spelling")
+        raise DemoError(
+            "is neither a .demos folder nor an .npz file", str(path), "convert it to one of them"
+        )
+
+
+def _tuple(name: str, arrays: Any) -> tuple[FloatArray, ...]:
+    return tuple(validate.numbers(part, f"trajectory {i}, {name}") for i, part in enumerate(arrays))
+
+
+def _noted(about: dict[str, Any], what: str) -> dict[str, Any]:
+    return about | {"history": [*about.get("history", []), what]}

@@ -1,0 +1,154 @@
+"""Reading files that may lie: sizes are checked before memory is taken, and nothing is executed."""
+
+import json
+import math
+import os
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from soar_il.errors import DemoError
+
+MIB = 2**20
+NPY_HEADER = re.compile(
+    rb"\{'descr': '([<>|=][a-zA-Z]\d{0,6})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), ?\} *\n?"
+)
+LONGEST_NPY_HEADER = 4096
+MOST_MEMBERS_BYTES = 64 * 1024  # of the zip directory: some hundred arrays
+FREE_INFLATION = 64 * MIB
+MOST_INFLATION = 100  # deflate of real measurements stays below 10
+AGAIN = "the file is damaged or was made to deceive: get it again"
+
+
+@contextmanager
+def regular(path: Path) -> Iterator[tuple[BinaryIO, int]]:
+    """An open file and its size; a pipe, a device or a folder is refused without waiting on it."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DemoError(f"cannot be read ({reason})", do="check the path") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise DemoError("is not a regular file", do="give a file on a disk")
+    with os.fdopen(handle, "rb") as file:
+        yield file, about.st_size
+
+
+def json_object(data: bytes) -> dict[str, Any]:
+    """A JSON object."""
+    try:
+        value = json.loads(data, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else error
+        raise DemoError(f"is not valid JSON ({reason})", do=AGAIN) from None
+    if not isinstance(value, dict):
+        raise DemoError(f"is a JSON {type(value).__name__}, not an object", do=AGAIN)
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def npy(stream: IO[bytes], size: int) -> npt.NDArray[Any]:
+    """The array in ``size`` bytes of .npy.
+
+    The header is matched, not evaluated, and must announce exactly the bytes that are there.
+    """
+    start = stream.read(8)
+    if len(start) < 8 or start[:6] != b"\x93NUMPY" or start[6] not in (1, 2, 3):
+        raise DemoError("is not .npy data", do="write it with numpy.save or numpy.savez")
+    form = "<H" if start[6] == 1 else "<I"
+    raw = stream.read(struct.calcsize(form))
+    length = struct.unpack(form, raw)[0] if len(raw) == struct.calcsize(form) else size
+    if length > min(size, LONGEST_NPY_HEADER):
+        raise DemoError(f"announces a header of {length} bytes", do=AGAIN)
+    match = NPY_HEADER.fullmatch(stream.read(length))
+    if not match:
+        raise DemoError(
+            "has a header that is not of a plain array", do="give arrays of plain numbers"
+        )
+    descr, fortran, dims = (group.decode("ascii") for group in match.groups())
+    try:
+        dtype = np.dtype(descr)
+    except TypeError:
+        raise DemoError(f"is of the unknown type {descr!r}", do=AGAIN) from None
+    if dtype.hasobject:
+        raise DemoError("holds Python objects", do="give arrays of plain numbers")
+    shape = tuple(int(number) for number in dims.replace(" ", "").split(",") if number)
+    wanted = math.prod(shape) * dtype.itemsize
+    there = size - len(start) - len(raw) - length
+    if wanted != there or len(shape) > 8:
+        raise DemoError(f"announces {wanted:,} bytes in shape {shape} and has {there:,}", do=AGAIN)
+    data = stream.read(wanted)
+    if len(data) != wanted:
+        raise DemoError(f"ends after {len(data):,} of {wanted:,} bytes", do=AGAIN)
+    array: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype)
+    return array.reshape(shape, order="F" if fortran == "True" else "C")
+
+
+@contextmanager
+def archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """An open .npz whose directory is small and whose members do not inflate beyond reason."""
+    with regular(path) as (file, size):
+        _check_directory(file, size)
+        try:
+            with zipfile.ZipFile(file) as opened:
+                _check_members(opened, size)
+                yield opened
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            struct.error,
+            OSError,
+            EOFError,
+            ValueError,
+            RuntimeError,  # encrypted
+            NotImplementedError,
+        ) as error:
+            raise DemoError(f"is not a usable .npz ({error})", do=AGAIN) from None
+
+
+def _check_directory(file: BinaryIO, size: int) -> None:
+    file.seek(max(0, size - 22 - 65535))
+    tail = file.read(22 + 65535)
+    at = tail.rfind(b"PK\x05\x06")
+    if at < 0 or len(tail) - at < 22:
+        raise DemoError("is not an .npz file", do="write it with numpy.savez")
+    long = at >= 20 and tail[at - 20 : at - 16] == b"PK\x06\x07"  # numpy writes it above 2 GiB
+    directory = struct.unpack("<I", tail[at + 12 : at + 16])[0]
+    if directory > MOST_MEMBERS_BYTES or (long and size < 2**31 - 2 * MOST_MEMBERS_BYTES):
+        raise DemoError("announces too many arrays", do=AGAIN)
+    file.seek(0)
+
+
+def _check_members(opened: zipfile.ZipFile, size: int) -> None:
+    names = [member.filename for member in opened.infolist()]
+    for member in opened.infolist():
+        if not re.fullmatch(r"[\w.-]{1,200}\.npy", member.filename) or ".." in member.filename:
+            raise DemoError(f"has a member called {member.filename!r}", do=AGAIN)
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DemoError(f"{member.filename} is packed in an unknown way", do=AGAIN)
+    if len(set(names)) != len(names):
+        raise DemoError("has two members of one name", do=AGAIN)
+    inflated = sum(member.file_size for member in opened.infolist())
+    if inflated > max(FREE_INFLATION, MOST_INFLATION * size):
+        raise DemoError(f"would grow from {size:,} to {inflated:,} bytes", do=AGAIN)
+
+
+def member(opened: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """One array of an .npz."""
+    with opened.open(f"{name}.npy") as stream:
+        return npy(stream, opened.getinfo(f"{name}.npy").file_size)
