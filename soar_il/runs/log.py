@@ -1,0 +1,114 @@
+"""``metrics.jsonl``: one record a line, each with its CRC."""
+
+import contextlib
+import math
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from soar_il.errors import StorageError
+from soar_il.runs import files
+from soar_il.runs.seal import seal, unseal
+
+
+class Log:
+    """Appends records; a line that an earlier process left torn goes first."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        kept = b"".join(line for line, _ in _lines(path))
+        with files.storing(path):
+            files.make_dir(path.parent)
+            # Unbuffered: a line is the system's when append returns, so a kill cannot lose it.
+            self._file = open(path, "ab", buffering=0)  # noqa: SIM115
+            try:
+                self._file.truncate(len(kept))
+                files.fsync_dir(path.parent)
+            except BaseException:
+                self._file.close()
+                raise
+
+    def append(self, record: dict[str, Any]) -> None:
+        """One line; NaN and infinities become null. ``record["k"]`` is its iteration."""
+        record = _jsonable(record)
+        if not isinstance(record["k"], int):
+            raise TypeError(f"k is {record['k']!r}, not an integer")
+        line = seal(record, "crc")
+        with files.storing(self.path):
+            size = os.fstat(self._file.fileno()).st_size
+            try:
+                written = 0
+                while written < len(line):
+                    written += self._file.write(line[written:])
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self._file.truncate(size)
+                raise
+
+    def sync(self) -> None:
+        """Put the lines on the disk: before a checkpoint, so that none it counts on is lost."""
+        with files.storing(self.path):
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The records, less a last one that is torn or damaged; none if there is no file."""
+    return [record for _, record in _lines(path)]
+
+
+def cut(path: Path, k: int) -> None:
+    """Keep the records up to iteration ``k``, to the byte; before a ``Log`` opens the file."""
+    if path.exists():
+        kept = (line for line, record in _lines(path) if record["k"] <= k)
+        files.write_atomically(path, b"".join(kept))
+
+
+def _lines(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
+    try:
+        with open(path, "rb") as file:
+            lines = file.readlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        what = f"the log cannot be read ({error.strerror or error})"
+        raise StorageError(what, str(path), "make it readable") from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append((line, unseal(line, "crc")))
+        except ValueError as error:
+            if number < len(lines):
+                do = "put the file back from a copy, or remove the line if you can spare it"
+                where = f"{path}, line {number}"
+                raise StorageError(f"the line is damaged: {error}", where, do) from error
+    return found
+
+
+def _jsonable(value: Any) -> Any:
+    """``value`` with numpy's scalars and arrays as Python's, and null for what JSON cannot say."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

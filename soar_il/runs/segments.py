@@ -1,0 +1,62 @@
+"""Trajectories: one immutable file per iteration, so that a checkpoint need not repeat them."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from soar_il.errors import StorageError
+from soar_il.runs import files
+from soar_il.runs.arrays import pack, unpack
+
+NAME = re.compile(r"(\d{9,})\.safetensors")
+
+
+class Segment(NamedTuple):
+    """What a checkpoint keeps of a segment; JSON gives it back as a pair: ``Segment(*pair)``."""
+
+    name: str
+    sha256: str
+
+
+def write(folder: Path, k: int, arrays: Mapping[str, np.ndarray]) -> Segment:
+    """Iteration ``k``'s segment, on the disk when this returns."""
+    if k < 0:
+        raise ValueError(f"k = {k} is negative")
+    data = pack(arrays)
+    path = folder / f"{k:09d}.safetensors"
+    with files.storing(path):
+        files.make_dir(folder)
+    files.write_atomically(path, data)
+    return Segment(path.name, hashlib.sha256(data).hexdigest())
+
+
+def read(folder: Path, segment: Segment) -> dict[str, np.ndarray]:
+    """The arrays of a segment, which are those that were written or a StorageError."""
+    path = folder / segment.name
+    do = "put the file back from a copy, or start the run again: a run cannot go on without it"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        what = f"the segment cannot be read ({error.strerror or error})"
+        raise StorageError(what, str(path), do) from error
+    if hashlib.sha256(data).hexdigest() != segment.sha256:
+        raise StorageError(
+            "the segment is damaged: its SHA-256 is not the one noted", str(path), do
+        )
+    try:
+        return unpack(data)
+    except ValueError as error:
+        raise StorageError(str(error), str(path), do) from error
+
+
+def prune(folder: Path, k: int) -> None:
+    """Remove what a run killed before its next checkpoint wrote after iteration ``k``."""
+    with files.storing(folder):
+        for path in folder.iterdir() if folder.is_dir() else ():
+            match = NAME.fullmatch(path.name)
+            if match and int(match[1]) > k:
+                path.unlink()
