@@ -36,6 +36,11 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         return value
     if hint is float and type(value) in (int, float):
         return float(value)
+    if typing.get_origin(hint) is tuple:
+        inner, _ = typing.get_args(hint)
+        if type(value) not in (list, tuple):
+            raise ConfigError(f"is {value!r}", where, "give a list")
+        return tuple(_typed(inner, item, where) for item in value)
     if type(value) is not hint:
         raise ConfigError(f"is {value!r}", where, f"give a value of type {hint.__name__}")
     return value
@@ -53,11 +58,21 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def preset(cls: type[T], kind: str, name: str) -> T:
     """A shipped preset, or a TOML file of the user's own when ``name`` ends in .toml."""
+    where = name if name.endswith(".toml") else f"preset {kind}/{name}"
+    return from_mapping(cls, preset_mapping(kind, name), where)
+
+
+def preset_mapping(kind: str, name: str) -> dict[str, Any]:
+    """The same as a mapping."""
     if name.endswith(".toml"):
-        return from_mapping(cls, read_toml(Path(name)), name)
+        return read_toml(Path(name))
     folder = resources.files("soar_il") / "presets" / kind
     known = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
     if name not in known:
         raise ConfigError(f"no {kind} preset is called {name!r}", do=closest(name, known))
-    text = known[name].read_text(encoding="utf-8")
-    return from_mapping(cls, tomllib.loads(text), f"preset {kind}/{name}")
+    return tomllib.loads(known[name].read_text(encoding="utf-8"))
+
+
+def package_toml(name: str) -> dict[str, Any]:
+    """A TOML file that is shipped inside the package."""
+    return tomllib.loads((resources.files("soar_il") / name).read_text(encoding="utf-8"))

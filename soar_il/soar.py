@@ -21,6 +21,11 @@ class State(NamedTuple):
     data: Any  # D^{k-1}
 
 
+def once(improve: Callable[..., Any]) -> Callable[..., Any]:
+    """Lines 7-11 are gone through one time."""
+    return improve
+
+
 class Parts(NamedTuple):
     """How each line of Algorithm 1 is done. None of them is ever given the true cost."""
 
@@ -31,6 +36,7 @@ class Parts(NamedTuple):
     estimate: Callable[..., Any]  # (critics, policy, cost, data, key) -> L estimates, seen
     optimistic_q: Callable[..., Any]  # (L estimates, cost) -> critics, Q
     update_policy: Callable[..., Any]  # (policy, Q, data, key) -> policy, seen
+    repeat: Callable[..., Any] = once  # how often lines 7-11 are gone through in an iteration
 
 
 def iteration(parts: Parts, state: State, seed: Any) -> tuple[State, Seen]:
@@ -39,19 +45,18 @@ def iteration(parts: Parts, state: State, seed: Any) -> tuple[State, Seen]:
     tau = parts.collect(state.policy, key("collect"))  # line 4
     data = parts.add(state.data, tau)  # line 5
     cost, seen = parts.update_cost(state.cost, parts.expert, tau, data, key("cost"))  # line 6
-    critics, policy, done = improve(parts, state, cost, data, key)  # lines 7-11
+    lines_7_to_11 = parts.repeat(improve)
+    critics, policy, done = lines_7_to_11(parts, state.critics, state.policy, cost, data, key)
     return State(state.k + 1, policy, cost, critics, data), seen | done
 
 
 def improve(
-    parts: Parts, state: State, cost: Any, data: Any, key: rng.Streams
+    parts: Parts, critics: Any, policy: Any, cost: Any, data: Any, key: rng.Streams
 ) -> tuple[Any, Any, Seen]:
     """Estimate L times, combine optimistically, move the policy."""
-    estimates, fit = parts.estimate(
-        state.critics, state.policy, cost, data, key("critics")
-    )  # lines 7-9
+    estimates, fit = parts.estimate(critics, policy, cost, data, key("critics"))  # lines 7-9
     critics, q = parts.optimistic_q(estimates, cost)  # line 10
-    policy, step = parts.update_policy(state.policy, q, data, key("policy"))  # line 11
+    policy, step = parts.update_policy(policy, q, data, key("policy"))  # line 11
     return critics, policy, fit | step
 
 

@@ -1,0 +1,137 @@
+"""ML-IRL (Zeng et al. 2022): the cost rises where the learner goes and falls where the expert goes.
+
+The loss of Algorithm 9, in cost form: E_expert[c_w] - E_learner[c_w], minimised over w.
+"""
+
+import dataclasses
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from soar_il.bases.api import Base, Data, Metrics, Needs
+from soar_il.deep import networks
+from soar_il.errors import ConfigError
+from soar_il.types import Batch, Spec
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How c_w is fitted.
+
+    Args:
+        data: fresh (the trajectories that the current policy has just made, discounted as in
+            Algorithm 9) or replay (minibatches of everything the learner has done).
+        steps: Adam steps an iteration.
+        steps_per_step: Adam steps for each new environment step, in place of ``steps`` where not 0.
+        learning_rate: alpha, the cost's step size.
+        weight_decay: L2, added to the gradient.
+        batch: Transitions of each kind in a minibatch (replay).
+        fresh: Room for the fresh transitions of one iteration (fresh).
+        gradient_penalty: Weight of (|grad c_w| - slope)^2 on interpolations of expert and learner.
+        slope: How steep the cost is meant to be there.
+        bound: |c_w| is at most this ...
+        squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
+        hidden: Sizes of the hidden layers.
+    """
+
+    data: Literal["fresh", "replay"] = "replay"
+    steps: int = 1
+    steps_per_step: float = 1.0
+    learning_rate: float = 3e-4
+    weight_decay: float = 0.0
+    batch: int = 100
+    fresh: int = 8192
+    gradient_penalty: float = 10.0
+    slope: float = 1.0
+    bound: float = 1.0
+    squash: Literal["tanh", "clamp"] = "tanh"
+    hidden: tuple[int, ...] = (128, 128)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
+        if not (self.bound > 0 and self.learning_rate > 0 and self.batch > 0 and self.fresh > 0):
+            raise ConfigError(
+                f"bound {self.bound}, learning_rate {self.learning_rate}, batch {self.batch}, "
+                f"fresh {self.fresh}",
+                do="give positive numbers",
+            )
+
+
+class Cost(NamedTuple):
+    """w and its Adam."""
+
+    layers: networks.Layers
+    optimiser: Any
+
+
+def make(settings: Settings, state_only: bool) -> Base:
+    """ML-IRL on states alone or on states and actions."""
+    s = settings
+    adam = optax.chain(optax.add_decayed_weights(s.weight_decay), optax.adam(s.learning_rate))
+
+    def inputs(batch: Batch) -> Any:
+        if state_only:
+            return batch.observations
+        return jnp.concatenate([batch.observations, batch.actions], axis=-1)
+
+    def c(layers: networks.Layers, x: Any) -> Any:
+        out = networks.apply(layers, x, jnp.tanh)[..., 0] / s.bound
+        squashed = jnp.tanh(out) if s.squash == "tanh" else jnp.clip(out, -1.0, 1.0)
+        return s.bound * squashed
+
+    def init(key: Any, spec: Spec, expert: Data) -> Cost:
+        size = spec.observation + (0 if state_only else spec.action)
+        layers = networks.init(key, (size, *s.hidden, 1))
+        return Cost(layers, adam.init(layers))
+
+    def descend(cost: Cost, loss: Any) -> tuple[Cost, Metrics]:
+        (_, gap), gradient = jax.value_and_grad(loss, has_aux=True)(cost.layers)
+        step, optimiser = adam.update(gradient, cost.optimiser, cost.layers)
+        return Cost(optax.apply_updates(cost.layers, step), optimiser), {"cost_gap": gap}
+
+    def on_replay(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
+        keys = jax.random.split(key, 3)
+        drawn = expert.draw(keys[0], s.batch), data.draw(keys[1], s.batch)
+        theirs, ours = (inputs(batch) for batch in drawn)
+        shares = [batch.weights / jnp.sum(batch.weights) for batch in drawn]
+        mix = jax.random.uniform(keys[2], (s.batch, 1))
+
+        def loss(layers: networks.Layers) -> tuple[Any, Any]:
+            costs = c(layers, jnp.concatenate([theirs, ours]))
+            gap = jnp.sum(shares[1] * costs[s.batch :]) - jnp.sum(shares[0] * costs[: s.batch])
+            between = mix * theirs + (1 - mix) * ours
+            gradient = jax.grad(lambda x: jnp.sum(c(layers, x)))(between)
+            length = jnp.sqrt(jnp.sum(gradient**2, axis=-1) + 1e-12)
+            return s.gradient_penalty * jnp.mean((length - s.slope) ** 2) - gap, gap
+
+        return descend(cost, loss)
+
+    def on_fresh(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
+        theirs, ours = expert.newest(), data.newest(s.fresh)
+
+        def loss(layers: networks.Layers) -> tuple[Any, Any]:
+            means = [jnp.sum(weights * c(layers, inputs(b))) for b, weights in (theirs, ours)]
+            return means[0] - means[1], means[1] - means[0]
+
+        return descend(cost, loss)
+
+    def update(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
+        once = on_replay if s.data == "replay" else on_fresh
+        steps = jnp.int32(s.steps)
+        if s.steps_per_step:
+            steps = jnp.maximum(1, jnp.round(s.steps_per_step * data.new_steps).astype(jnp.int32))
+
+        def body(n: Any, carry: Any) -> Any:
+            cost, total = carry
+            cost, seen = once(cost, expert, data, jax.random.fold_in(key, n))
+            return cost, total + seen["cost_gap"]
+
+        cost, total = jax.lax.fori_loop(0, steps, body, (cost, jnp.float32(0)))
+        return cost, {"cost_gap": total / steps}
+
+    def cost_of(cost: Cost, batch: Batch) -> Any:
+        return c(cost.layers, inputs(batch))
+
+    return Base(Needs(actions=not state_only, on_policy=s.data == "fresh"), init, update, cost_of)

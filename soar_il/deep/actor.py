@@ -1,0 +1,54 @@
+"""Line 11: one Adam step of the policy on alpha log pi + Q, and of a tuned temperature."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from soar_il.deep import networks, policy
+from soar_il.deep.settings import Settings
+from soar_il.types import Spec
+
+Q = Callable[[Any, Any], tuple[Any, Any]]  # (observations, actions) -> optimistic Q, spread
+
+
+def update(
+    pi: policy.Policy, q: Q, observations: Any, noise: Any, spec: Spec, s: Settings
+) -> tuple[policy.Policy, dict[str, Any]]:
+    """The actor descends OptimisticQ-NN plus alpha log pi.
+
+    The paper prints -eta log pi, which would shrink the entropy; see deviations.
+    """
+
+    def loss(layers: networks.Layers) -> tuple[Any, Any]:
+        actions, log_pi = policy.sample(layers, spec, observations, noise)
+        optimistic, spread = q(observations, actions)
+        return jnp.mean(jnp.exp(pi.log_alpha) * log_pi + optimistic), (spread, log_pi)
+
+    (value, (spread, log_pi)), gradient = jax.value_and_grad(loss, has_aux=True)(pi.layers)
+    adam = optax.adam(s.learning_rate)
+    steps, optimiser = adam.update(gradient, pi.optimiser)
+    pi = pi._replace(
+        layers=optax.apply_updates(pi.layers, steps), optimiser=optimiser, updates=pi.updates + 1
+    )
+    alive = spec.alive(observations) if spec.absorbing else jnp.ones(len(observations), bool)
+    entropy = -jnp.sum(log_pi * alive) / jnp.maximum(jnp.sum(alive), 1)
+    if s.tune_alpha:
+        pi = _tune(pi, entropy, spec, s)
+    return pi, {
+        "actor_loss": value,
+        "entropy": entropy,
+        "alpha": jnp.exp(pi.log_alpha),
+        "q_spread": jnp.mean(spread),
+        "clipped": jnp.mean(spread > s.sigma),
+    }
+
+
+def _tune(pi: policy.Policy, entropy: Any, spec: Spec, s: Settings) -> policy.Policy:
+    """alpha grows while the entropy is below its target."""
+    target = s.target_entropy * spec.action
+    gradient = jax.grad(lambda log_alpha: log_alpha * (entropy - target))(pi.log_alpha)
+    step, optimiser = optax.adam(s.learning_rate).update(gradient, pi.alpha_optimiser)
+    return pi._replace(log_alpha=optax.apply_updates(pi.log_alpha, step), alpha_optimiser=optimiser)

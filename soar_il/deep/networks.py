@@ -1,0 +1,39 @@
+"""Multi-layer perceptrons as plain arrays, alone or as a stack of n evaluated at once."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+Layers = tuple[tuple[Any, Any], ...]  # weights [(n,) in, out] and biases [(n,) out]
+
+
+def init(key: Any, sizes: Sequence[int], stack: tuple[int, ...] = ()) -> Layers:
+    """Uniform within 1/sqrt(in), weights and biases, as the implementations of SAC we follow."""
+    layers = []
+    for n, (inputs, outputs) in enumerate(pairwise(sizes)):
+        w_key, b_key = jax.random.split(jax.random.fold_in(key, n))
+        bound = inputs**-0.5
+        w = jax.random.uniform(w_key, (*stack, inputs, outputs), jnp.float32, -bound, bound)
+        b = jax.random.uniform(b_key, (*stack, outputs), jnp.float32, -bound, bound)
+        layers.append((w, b))
+    return tuple(layers)
+
+
+def apply(layers: Layers, x: Any, activation: Callable[[Any], Any] = jax.nn.relu) -> Any:
+    """The outputs for a batch [B, in]; a stack gives [n, B, out] from shared or stacked inputs."""
+    *hidden, last = layers
+    for layer in hidden:
+        x = activation(_affine(layer, x))
+    return _affine(last, x)
+
+
+def _affine(layer: tuple[Any, Any], x: Any) -> Any:
+    w, b = layer
+    if w.ndim == 2:
+        return x @ w + b
+    if x.ndim == 2:  # repeating the small input is cheaper than transposing one wide product
+        x = jnp.broadcast_to(x, (len(w), *x.shape))
+    return x @ w + b[:, None]

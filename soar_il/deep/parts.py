@@ -1,0 +1,149 @@
+"""The parts of Algorithm 1 for networks (Algorithm 6 in the paper: Base Method + SOAR)."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from soar_il.bases.api import Base
+from soar_il.deep import actor, critics, policy, replay
+from soar_il.deep.collect import Collector
+from soar_il.deep.settings import Settings
+from soar_il.envs.view import View
+from soar_il.errors import NonFiniteError
+from soar_il.rng import Streams
+from soar_il.soar import Parts, Seen, State
+from soar_il.types import Spec, Trajectory
+
+Step = Callable[..., tuple[Any, Any, Seen]]
+
+
+def initial(key: Streams, base: Base, expert: Any, spec: Spec, settings: Settings) -> State:
+    """Lines 1-2: random networks, empty data."""
+    return State(
+        k=1,
+        policy=policy.init(key("policy"), spec, settings),
+        cost=base.init(key("cost"), spec, expert),
+        critics=critics.init(key("critics"), spec, settings),
+        data=no_data(spec, settings),
+    )
+
+
+def no_data(spec: Spec, settings: Settings) -> replay.Replay:
+    """D^0: room for what is to come, a table for each critic where they do not share."""
+    own = settings.critics if settings.split == "trajectories" and settings.critics > 1 else 0
+    return replay.empty(spec, settings.capacity, own)
+
+
+def parts(
+    base: Base, expert: Any, collector: Collector, view: View, spec: Spec, settings: Settings
+) -> Parts:
+    """How each line is done with networks."""
+
+    def add(data: replay.Replay, taus: list[Trajectory]) -> replay.Replay:
+        steps = sum(len(tau.actions) for tau in taus)
+        return replay.add(data, [view.treat(tau) for tau in taus], steps)
+
+    def update_cost(cost: Any, expert: Any, taus: Any, data: Any, key: Any) -> tuple[Any, Seen]:
+        new, seen = compiled_update(base)(cost, expert, data, key)
+        require_finite({"cost": new}, seen)
+        return new, {**seen, "steps": data.steps, "trajectories": data.trajectories}
+
+    def repeat(improve: Step) -> Step:
+        program = compiled_improve(improve, base, spec, settings)
+
+        def many(_: Parts, *args: Any) -> tuple[Any, Any, Seen]:
+            critics, policy, seen = program(*args)
+            require_finite({"critics": critics, "policy": policy}, seen)
+            return critics, policy, seen
+
+        return many
+
+    lines_7_to_11 = learner(base, spec, settings)
+    return lines_7_to_11._replace(
+        expert=expert, collect=collector, add=add, update_cost=update_cost, repeat=repeat
+    )
+
+
+def learner(base: Base, spec: Spec, s: Settings) -> Parts:
+    """Lines 7-11 only: all that is compiled into one program."""
+
+    def estimate(c: Any, pi: Any, cost: Any, data: Any, key: Any) -> tuple[Any, Seen]:
+        draw, noise = jax.random.split(key)
+        batch = data.draw_each(draw, s.batch, s.critics)
+        costs = jax.lax.stop_gradient(base.cost(cost, batch))
+        z = jax.random.normal(noise, batch.actions.shape)
+        new, seen = critics.update(c, pi, costs, batch, z, spec, s)
+        return new, {**seen, "cost": jnp.mean(costs)}
+
+    def optimistic_q(c: critics.Critics, cost: Any) -> tuple[Any, actor.Q]:
+        return c, lambda states, actions: critics.optimistic_q(c.layers, states, actions, s.sigma)
+
+    def update_policy(pi: Any, q: actor.Q, data: Any, key: Any) -> tuple[Any, Seen]:
+        draw, noise = jax.random.split(key)
+        batch = data.draw(draw, s.batch)
+        z = jax.random.normal(noise, batch.actions.shape)
+        return actor.update(pi, q, batch.observations, z, spec, s)
+
+    return Parts(None, _unused, _unused, _unused, estimate, optimistic_q, update_policy)
+
+
+def _unused(*args: Any) -> Any:
+    raise AssertionError("lines 7-11 neither collect nor update the cost")
+
+
+@lru_cache(maxsize=16)
+def compiled_update(base: Base) -> Callable[..., Any]:
+    return jax.jit(base.update)
+
+
+@lru_cache(maxsize=16)
+def compiled_improve(improve: Step, base: Base, spec: Spec, s: Settings) -> Callable[..., Any]:
+    """Lines 7-11 as often as the new steps ask for, in one call; runs of a kind share it."""
+    lines_7_to_11 = learner(base, spec, s)
+
+    def many(c: Any, pi: Any, cost: Any, data: Any, key: Streams) -> tuple[Any, Any, Seen]:
+        wanted = jnp.round(s.updates_per_step * data.new_steps).astype(jnp.int32)
+
+        def step(c: Any, pi: Any, n: Any) -> tuple[Any, Any, Seen]:
+            now = Streams(jax.random.fold_in(key.key, n))
+            return improve(lines_7_to_11, c, pi, cost, data, now)
+
+        def body(carry: Any) -> Any:
+            n, _, c, pi, sums = carry
+            c, pi, seen = step(c, pi, n)
+            fine = jnp.isfinite(seen["critic_loss"] + seen["actor_loss"])
+            return n + 1, fine, c, pi, jax.tree.map(jnp.add, sums, seen)
+
+        def going(carry: Any) -> Any:
+            return (carry[0] < wanted) & carry[1]
+
+        shapes = jax.eval_shape(step, c, pi, jnp.int32(0))[2]
+        sums = {name: jnp.zeros(x.shape, x.dtype) for name, x in shapes.items()}
+        start = (jnp.int32(0), jnp.bool_(True), c, pi, sums)
+        done, _, c, pi, sums = jax.lax.while_loop(going, body, start)
+        return c, pi, {name: x / jnp.maximum(done, 1) for name, x in sums.items()}
+
+    return jax.jit(many)
+
+
+@jax.jit
+def _finite(tree: Any) -> Any:
+    return jax.tree.map(lambda x: jnp.all(jnp.isfinite(x)), tree)
+
+
+def require_finite(tree: dict[str, Any], seen: Seen) -> None:
+    """The guard: a state with a NaN or an infinity is never handed on."""
+    flags = jax.device_get(_finite((tree, seen)))
+    named = jax.tree_util.tree_leaves_with_path({**flags[0], "metrics": flags[1]})
+    bad = [jax.tree_util.keystr(p, simple=True, separator=".") for p, fine in named if not fine]
+    if bad:
+        groups: dict[str, list[str]] = {}
+        for name in bad:
+            groups.setdefault(".".join(name.split(".")[:2]), []).append(name)
+        raise NonFiniteError(
+            f"no longer finite: {', '.join(n for names in groups.values() for n in names[:3])}",
+            do="the state before is kept; try a smaller learning_rate, look at the inputs' scale",
+        )

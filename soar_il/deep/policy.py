@@ -1,0 +1,63 @@
+"""pi_psi: a Gaussian squashed by tanh, on [-1, 1] in every coordinate."""
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from soar_il.deep import networks
+from soar_il.deep.settings import Settings
+from soar_il.types import Spec
+
+LOG_STD = (-20.0, 2.0)
+
+
+class Policy(NamedTuple):
+    """The actor, its temperature, and their optimisers."""
+
+    layers: networks.Layers  # psi
+    optimiser: Any
+    log_alpha: Any
+    alpha_optimiser: Any
+    updates: Any  # Adam steps so far; pi^1, which has had none, acts uniformly
+
+
+def init(key: Any, spec: Spec, settings: Settings) -> Policy:
+    layers = networks.init(key, (spec.observation, *settings.hidden, 2 * spec.action))
+    log_alpha = jnp.asarray(math.log(max(settings.alpha, 1e-30)), jnp.float32)
+    adam = optax.adam(settings.learning_rate)
+    zero = jnp.zeros((), jnp.int32)
+    return Policy(layers, adam.init(layers), log_alpha, adam.init(log_alpha), zero)
+
+
+def sample(layers: networks.Layers, spec: Spec, observations: Any, noise: Any) -> tuple[Any, Any]:
+    """a and log pi(a|s) for standard normal ``noise`` of the action's shape.
+
+    In the absorbing state there is one action, zeros, with probability one: its entropy is 0, and
+    being there is neither paid nor charged for randomness.
+    """
+    mean, log_std = _moments(layers, observations)
+    u = mean + jnp.exp(log_std) * noise
+    normal = -0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi)
+    log_slope = 2.0 * (math.log(2.0) - u - jax.nn.softplus(-2.0 * u))  # of tanh at u
+    actions, log_pi = jnp.tanh(u), jnp.sum(normal - log_slope, axis=-1)
+    if spec.absorbing:
+        alive = spec.alive(observations)
+        actions, log_pi = jnp.where(alive[..., None], actions, 0.0), jnp.where(alive, log_pi, 0.0)
+    return actions, log_pi
+
+
+def mode(layers: networks.Layers, observations: Any) -> Any:
+    """The deterministic action."""
+    return jnp.tanh(_moments(layers, observations)[0])
+
+
+play = jax.jit(sample, static_argnums=1)
+play_mode = jax.jit(mode)
+
+
+def _moments(layers: networks.Layers, observations: Any) -> tuple[Any, Any]:
+    mean, log_std = jnp.split(networks.apply(layers, observations), 2, axis=-1)
+    return mean, jnp.clip(log_std, *LOG_STD)

@@ -1,0 +1,189 @@
+"""D^k on the device: each trajectory stored once, T + 1 observations, split among the critics.
+
+Rows are a ring. A transition is named by its first row; s' is the row after it. ``index`` lists
+the transitions that are alive, oldest first: table 0 has all of D^k, table ell those of D^k_ell.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from soar_il.errors import ConfigError
+from soar_il.types import Batch, Spec, Treated
+
+CHUNK = 1024  # rows a push; one size, so one compiled program
+NONE = -1
+
+
+class Replay(NamedTuple):
+    """L is the number of tables besides the first; 0 when critics share one data set."""
+
+    observations: Any  # [C, d_s]
+    actions: Any  # [C, d_a]
+    continues: Any  # [C]
+    weights: Any  # [C] steps that the transition stands for
+    occupancy: Any  # [C] gamma^t times that: its part of the trajectory's discounted occupancy
+    trajectory: Any  # [C] the trajectory's number; NONE where no transition starts
+    index: Any  # [1 + L, C] rows of transitions, a ring for each table
+    head: Any  # [1 + L] where the next entry goes
+    count: Any  # [1 + L] entries alive
+    row: Any  # where the next row goes
+    trajectories: Any  # pushed so far
+    steps: Any  # environment steps so far
+    new_steps: Any  # environment steps of the last iteration
+    fresh: Any  # transitions that the last iteration added
+
+    def draw(self, key: Any, n: int) -> Batch:
+        """n transitions of D^k, uniformly."""
+        return self.at(_entries(self, key, (n,), jnp.zeros(1, jnp.int32))[0])
+
+    def draw_each(self, key: Any, n: int, critics: int) -> Batch:
+        """n transitions of each D^k_ell, [L, n]; without a split, L minibatches of D^k."""
+        split = self.index.shape[0] > 1
+        tables = jnp.arange(1, critics + 1) if split else jnp.zeros(critics, jnp.int32)
+        return self.at(_entries(self, key, (n,), tables))
+
+    def at(self, rows: Any) -> Batch:
+        """The transitions that start at these rows."""
+        following = (rows + 1) % len(self.observations)
+        return Batch(
+            self.observations[rows],
+            self.actions[rows],
+            self.observations[following],
+            self.continues[rows],
+            self.weights[rows],
+        )
+
+    def newest(self, room: int | None = None) -> tuple[Batch, Any]:
+        """What the last iteration added, with weights: the discounted occupancy, summing to one.
+
+        ``room`` is the size of the result; transitions beyond it are left out, the oldest first.
+        """
+        capacity = self.index.shape[1]
+        place = jnp.arange(min(room or capacity, capacity))
+        rows = self.index[0, (self.head[0] - 1 - place) % capacity]
+        weights = jnp.where(place < jnp.minimum(self.fresh, self.count[0]), self.occupancy[rows], 0)
+        return self.at(rows), weights / jnp.sum(weights)
+
+
+def empty(spec: Spec, capacity: int, tables: int) -> Replay:
+    """Room for ``capacity`` rows; ``tables`` is L when each critic has its own data, else 0."""
+    if capacity < CHUNK:
+        raise ConfigError(f"capacity is {capacity}", do=f"give at least {CHUNK}")
+    zero = np.zeros((), np.int32)
+    return Replay(
+        observations=jnp.zeros((capacity, spec.observation), jnp.float32),
+        actions=jnp.zeros((capacity, spec.action), jnp.float32),
+        continues=jnp.zeros(capacity, jnp.float32),
+        weights=jnp.zeros(capacity, jnp.float32),
+        occupancy=jnp.zeros(capacity, jnp.float32),
+        trajectory=jnp.full(capacity, NONE, jnp.int32),
+        index=jnp.zeros((1 + tables, capacity), jnp.int32),
+        head=jnp.zeros(1 + tables, jnp.int32),
+        count=jnp.zeros(1 + tables, jnp.int32),
+        row=jnp.asarray(zero),
+        trajectories=jnp.asarray(zero),
+        steps=jnp.asarray(zero),
+        new_steps=jnp.asarray(zero),
+        fresh=jnp.asarray(zero),
+    )
+
+
+class Rows(NamedTuple):
+    """A chunk of trajectories on its way in; ``trajectory`` counts from the chunk's first."""
+
+    observations: Any
+    actions: Any
+    continues: Any
+    weights: Any
+    occupancy: Any
+    trajectory: Any
+
+
+def add(replay: Replay, treated: list[Treated], steps: int) -> Replay:
+    """Line 5: D^k = D^{k-1} u tau. The replay given is used up."""
+    capacity = len(replay.observations)
+    parts: list[tuple[np.ndarray, ...]] = []
+    for n, (s, a, continues, weights, occupancy) in enumerate(treated):
+        if len(s) > capacity:
+            raise ConfigError(
+                f"a trajectory of {len(a)} steps does not fit a capacity of {capacity}",
+                do="give a larger capacity",
+            )
+        zero, number = np.zeros(1, np.float32), np.full(len(a), n, np.int32)
+        parts.append(
+            (
+                s,
+                np.concatenate([a, np.zeros_like(a[:1])]),
+                np.concatenate([continues, zero]),
+                np.concatenate([weights, zero]),
+                np.concatenate([occupancy, zero]),
+                np.append(number, np.int32(NONE)),
+            )
+        )
+    whole = [np.concatenate(x) for x in zip(*parts, strict=True)]
+    total = len(whole[0])
+    for start in range(0, total, CHUNK):
+        part = Rows(*(_padded(x[start : start + CHUNK]) for x in whole))
+        replay = _push(replay, part, np.int32(min(CHUNK, total - start)))
+    transitions = total - len(treated)
+    return _counted(replay, np.int32(len(treated)), np.int32(steps), np.int32(transitions))
+
+
+def _padded(x: np.ndarray) -> np.ndarray:
+    return np.concatenate([x, np.zeros((CHUNK - len(x), *x.shape[1:]), x.dtype)])
+
+
+@partial(jax.jit, donate_argnums=0)
+def _push(replay: Replay, rows: Rows, n: Any) -> Replay:
+    """Write a chunk over the oldest rows, and list its transitions where they belong."""
+    tables, capacity = replay.index.shape
+    valid = jnp.arange(CHUNK) < n
+    target = jnp.where(valid, (replay.row + jnp.arange(CHUNK)) % capacity, capacity)
+    starts = valid & (rows.trajectory != NONE)
+    number = jnp.where(starts, replay.trajectories + rows.trajectory, NONE)
+    overwritten = replay.trajectory.at[target].get(mode="fill", fill_value=NONE)
+    gone, new = _members(overwritten, tables), _members(number, tables)
+
+    place = replay.head[:, None] + jnp.cumsum(new, axis=1) - 1
+    place = jnp.where(new, place % capacity, capacity)
+    index = jax.vmap(lambda table, at: table.at[at].set(target, mode="drop"))(replay.index, place)
+    return replay._replace(
+        observations=replay.observations.at[target].set(rows.observations, mode="drop"),
+        actions=replay.actions.at[target].set(rows.actions, mode="drop"),
+        continues=replay.continues.at[target].set(rows.continues, mode="drop"),
+        weights=replay.weights.at[target].set(rows.weights, mode="drop"),
+        occupancy=replay.occupancy.at[target].set(rows.occupancy, mode="drop"),
+        trajectory=replay.trajectory.at[target].set(number, mode="drop"),
+        index=index,
+        head=(replay.head + new.sum(axis=1)) % capacity,
+        count=replay.count - gone.sum(axis=1) + new.sum(axis=1),
+        row=(replay.row + n) % capacity,
+    )
+
+
+def _members(number: Any, tables: int) -> Any:
+    """[1 + L, n]: which transitions belong to which table; trajectory n goes to critic n mod L."""
+    alive = number != NONE
+    owner = number % max(tables - 1, 1)
+    return jnp.stack([alive, *(alive & (owner == ell) for ell in range(tables - 1))])
+
+
+@partial(jax.jit, donate_argnums=0)
+def _counted(replay: Replay, trajectories: Any, steps: Any, transitions: Any) -> Replay:
+    return replay._replace(
+        trajectories=replay.trajectories + trajectories,
+        steps=replay.steps + steps,
+        new_steps=steps,
+        fresh=transitions,
+    )
+
+
+def _entries(replay: Replay, key: Any, shape: tuple[int, ...], tables: Any) -> Any:
+    count, capacity = replay.count[tables][:, None], replay.index.shape[1]
+    drawn = jax.random.randint(key, (len(tables), *shape), 0, count)
+    place = (replay.head[tables][:, None] - count + drawn) % capacity
+    return replay.index[tables[:, None], place]

@@ -1,0 +1,224 @@
+"""What every base method owes the engine; a new line in the table is tested at once."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tiny
+
+from soar_il import config
+from soar_il.bases import BASES
+from soar_il.deep import replay
+from soar_il.runs import arrays
+from soar_il.types import Batch, Spec, Treated
+
+SPEC = Spec(observation=3, action=2, absorbing=False)
+PRESETS = [(base, preset) for base in tiny.EVERY_BASE for preset in ("tuned", "paper")]
+every = pytest.mark.parametrize(("name", "preset"), PRESETS)
+
+
+def made(name, preset="tuned", **changes):
+    """The method with a preset's own cost settings, small networks."""
+    entry = BASES[name]
+    settings = config.from_mapping(
+        entry.settings, config.preset_mapping(name, preset)["cost"], f"{name}/{preset}"
+    )
+    changes = {"hidden": (16, 16), "batch": 64, "fresh": 2048, **changes}
+    fields = {f.name for f in dataclasses.fields(settings)}
+    changes = {key: value for key, value in changes.items() if key in fields}
+    return entry.make(dataclasses.replace(settings, **changes))
+
+
+def trajectories(rng, centre, push, n=8, length=40):
+    """Wanderings about ``centre`` with actions about ``push``."""
+    for _ in range(n):
+        states = centre + 0.5 * rng.normal(size=(length + 1, SPEC.observation))
+        actions = np.clip(push + 0.2 * rng.normal(size=(length, SPEC.action)), -1, 1)
+        one = np.ones(length, np.float32)
+        occupancy = (0.99 ** np.arange(length)).astype(np.float32)
+        yield Treated(states.astype(np.float32), actions.astype(np.float32), one, one, occupancy)
+
+
+def data_of(rng, centre, push, steps=320):
+    return replay.add(replay.empty(SPEC, 1024, 0), list(trajectories(rng, centre, push)), steps)
+
+
+@pytest.fixture
+def expert():
+    return data_of(np.random.default_rng(0), centre=1.0, push=0.5)
+
+
+@pytest.fixture
+def learner():
+    return data_of(np.random.default_rng(1), centre=-1.0, push=-0.5)
+
+
+def leaves(tree):
+    return [np.array(x) for x in jax.tree.leaves(tree)]
+
+
+def same(a, b):
+    return all(
+        np.array_equal(x, y, equal_nan=True) for x, y in zip(leaves(a), leaves(b), strict=True)
+    )
+
+
+def fitted(base, expert, learner, rounds=1, seed=0):
+    key = jax.random.key(seed)
+    cost = base.init(key, SPEC, expert)
+    update = jax.jit(base.update)
+    for n in range(rounds):
+        cost, seen = update(cost, expert, learner, jax.random.fold_in(key, n))
+    return cost, seen
+
+
+@every
+def test_an_update_is_pure(name, preset, expert, learner):
+    base = made(name, preset)
+    cost = base.init(jax.random.key(0), SPEC, expert)
+    before = leaves((cost, expert, learner))
+    base.update(cost, expert, learner, jax.random.key(1))
+    assert same(before, leaves((cost, expert, learner)))
+
+
+@every
+def test_the_key_decides_everything(name, preset, expert, learner):
+    base = made(name, preset)
+    once, again = (fitted(base, expert, learner, 2) for _ in range(2))
+    assert same(once, again)
+
+
+@every
+def test_costs_are_finite_and_one_a_transition(name, preset, expert, learner):
+    base = made(name, preset)
+    cost, seen = fitted(base, expert, learner)
+    assert all(np.isfinite(x).all() for x in leaves((cost, seen)))
+    for batch, shape in (
+        (learner.draw(jax.random.key(2), 32), (32,)),
+        (learner.draw_each(jax.random.key(2), 16, 3), (3, 16)),
+    ):
+        values = np.asarray(base.cost(cost, batch))
+        assert values.shape == shape
+        assert np.isfinite(values).all()
+
+
+@every
+def test_the_cost_of_a_transition_does_not_depend_on_the_others(name, preset, expert, learner):
+    base = made(name, preset)
+    cost, _ = fitted(base, expert, learner)
+    batch = learner.draw(jax.random.key(2), 32)
+    order = np.random.default_rng(0).permutation(32)
+    shuffled = Batch(*(np.asarray(x)[order] for x in batch))
+    np.testing.assert_array_equal(
+        base.cost(cost, shuffled), np.asarray(base.cost(cost, batch))[order]
+    )
+
+
+@every
+def test_what_a_method_says_it_does_not_need_it_does_not_read(name, preset, expert, learner):
+    base = made(name, preset)
+    if base.needs.actions:
+        pytest.skip("needs the expert's actions")
+    blind = expert._replace(actions=jnp.full_like(expert.actions, jnp.nan))
+    assert same(fitted(base, expert, learner, 2), fitted(base, blind, learner, 2))
+
+
+@pytest.mark.parametrize("name", [n for n in tiny.EVERY_BASE if not made(n).needs.actions])
+def test_a_state_only_cost_ignores_actions_bitwise(name, expert, learner):
+    base = made(name)
+    cost, _ = fitted(base, expert, learner)
+    batch = learner.draw(jax.random.key(2), 32)
+    without = batch._replace(actions=jnp.full_like(batch.actions, jnp.nan))
+    np.testing.assert_array_equal(base.cost(cost, batch), base.cost(cost, without))
+
+
+@pytest.mark.parametrize("name", [n for n in tiny.EVERY_BASE if made(n).needs.actions])
+def test_a_state_action_cost_reads_actions(name, learner):
+    rng = np.random.default_rng(0)
+    base = made(name, steps_per_step=3.0, learning_rate=3e-3)
+    expert = data_of(rng, centre=-1.0, push=0.5)
+    cost, _ = fitted(base, expert, learner)
+    theirs, ours = (d.draw(jax.random.key(2), 200) for d in (expert, learner))
+    swapped = ours._replace(actions=theirs.actions)
+    assert np.mean(base.cost(cost, swapped)) < np.mean(base.cost(cost, ours))
+
+
+@every
+def test_the_expert_becomes_cheaper_than_the_learner(name, preset, expert, learner):
+    """On data that differ, over 10 seeds: never the wrong way round."""
+    base = made(name, preset, learning_rate=1e-3)
+    rounds = 1 if preset == "tuned" else 60
+    for seed in range(10):
+        cost, seen = fitted(base, expert, learner, rounds, seed)
+        theirs, ours = (d.draw(jax.random.key(3), 200) for d in (expert, learner))
+        assert np.mean(base.cost(cost, theirs)) < np.mean(base.cost(cost, ours))
+        assert seen["cost_gap"] > 0
+
+
+@every
+def test_swapping_expert_and_learner_turns_the_cost_round(name, preset, expert, learner):
+    base = made(name, preset, learning_rate=1e-3)
+    rounds = 1 if preset == "tuned" else 60
+    cost, _ = fitted(base, learner, expert, rounds)
+    theirs, ours = (d.draw(jax.random.key(3), 200) for d in (expert, learner))
+    assert np.mean(base.cost(cost, theirs)) > np.mean(base.cost(cost, ours))
+
+
+@every
+def test_compiled_and_not_compiled_agree(name, preset, expert, learner):
+    base = made(name, preset, steps_per_step=0.0, steps=1, batch=8, fresh=64, hidden=(4,))
+    cost = base.init(jax.random.key(0), SPEC, expert)
+    plain = base.update(cost, expert, learner, jax.random.key(1))[0]
+    with jax.disable_jit():
+        slow = base.update(cost, expert, learner, jax.random.key(1))[0]
+    for a, b in zip(leaves(plain), leaves(slow), strict=True):
+        np.testing.assert_allclose(a, b, atol=2e-6, rtol=1e-4)
+
+
+@every
+def test_a_cost_survives_storage(name, preset, expert, learner):
+    base = made(name, preset)
+    cost, _ = fitted(base, expert, learner)
+    flat, tree = jax.tree.flatten(cost)
+    stored = arrays.unpack(arrays.pack({f"{n:03d}": np.asarray(x) for n, x in enumerate(flat)}))
+    back = jax.tree.unflatten(tree, [stored[f"{n:03d}"] for n in range(len(flat))])
+    batch = learner.draw(jax.random.key(2), 32)
+    np.testing.assert_array_equal(base.cost(back, batch), base.cost(cost, batch))
+    assert [x.dtype for x in leaves(back)] == [x.dtype for x in leaves(cost)]
+
+
+@every
+def test_the_cost_s_gradient_is_that_of_finite_differences(name, preset, expert, learner):
+    """In float64, through the cost itself, by twenty random directions in its weights."""
+    base = made(name, preset)
+    with jax.enable_x64(True):
+        cost = jax.tree.map(
+            lambda x: jnp.asarray(np.asarray(x), np.float64) if x.dtype == np.float32 else x,
+            base.init(jax.random.key(0), SPEC, expert),
+        )
+        batch = Batch(
+            *(jnp.asarray(np.asarray(x), np.float64) for x in learner.draw(jax.random.key(2), 8))
+        )
+        weights, rest = jax.tree.flatten(cost)
+        floats = [n for n, x in enumerate(weights) if x.dtype == np.float64]
+
+        def value(moved):
+            filled = list(weights)
+            for n, x in zip(floats, moved, strict=True):
+                filled[n] = x
+            return jnp.sum(base.cost(jax.tree.unflatten(rest, filled), batch))
+
+        at = [weights[n] for n in floats]
+        gradient = jax.grad(value)(at)
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            direction = [rng.normal(size=x.shape) for x in at]
+            step = 1e-6
+            ahead, behind = (
+                value([x + sign * step * d for x, d in zip(at, direction, strict=True)])
+                for sign in (1, -1)
+            )
+            slope = sum(float(jnp.sum(g * d)) for g, d in zip(gradient, direction, strict=True))
+            assert float(ahead - behind) / (2 * step) == pytest.approx(slope, rel=1e-6, abs=1e-7)

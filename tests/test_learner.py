@@ -1,0 +1,613 @@
+import math
+from functools import cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from soar_il import rng, soar
+from soar_il.bases.api import Base, Needs
+from soar_il.deep import actor, critics, networks, policy, replay
+from soar_il.deep import parts as deep
+from soar_il.deep.settings import Settings
+from soar_il.errors import NonFiniteError
+from soar_il.types import Batch, Spec, Treated
+
+SPEC = Spec(3, 2)
+SEED = 3
+
+
+def cost_of(state, batch):
+    return state * jnp.sum(batch.observations, -1) + jnp.sum(batch.actions**2, -1)
+
+
+KNOWN = Base(
+    needs=Needs(actions=False, on_policy=False),
+    init=lambda key, spec, expert: np.float32(0.3),
+    update=lambda cost, expert, data, key: (cost, {}),
+    cost=cost_of,
+)
+
+
+def settings(**more):
+    small = {"critics": 2, "batch": 8, "hidden": (8,), "capacity": 1024, "learning_rate": 3e-3}
+    return Settings(**{**small, **more})
+
+
+def normals(seed, shape, dtype=np.float32):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def episode(seed, length=30):
+    continues = np.ones(length, np.float32)
+    continues[-1] = 0
+    return Treated(
+        observations=normals(seed, (length + 1, 3)),
+        actions=np.tanh(normals(seed + 1, (length, 2))),
+        continues=continues,
+        weights=np.ones(length, np.float32),
+        occupancy=np.ones(length, np.float32),
+    )
+
+
+def replay_of(seeds, tables, steps=1):
+    return replay.add(replay.empty(SPEC, 1024, tables), [episode(seed) for seed in seeds], steps)
+
+
+@cache
+def first_state(s):
+    return deep.initial(rng.at(0, 0), KNOWN, None, SPEC, s)
+
+
+def learned(s, data, state=None, **other_parts):
+    """One iteration of Algorithm 1 on data that are there already."""
+    made = deep.parts(KNOWN, None, None, None, SPEC, s)
+    parts = made._replace(collect=lambda *_: None, add=lambda *_: data, **other_parts)
+    return soar.iteration(parts, first_state(s) if state is None else state, SEED)
+
+
+update_critics = jax.jit(critics.update, static_argnums=(5, 6))
+update_actor = jax.jit(actor.update, static_argnums=(1, 4, 5))
+
+
+def same(one, other):
+    """Bit for bit."""
+    pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
+    return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
+
+
+def double(tree):
+    def cast(x):
+        return np.asarray(x, float) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+    return jax.tree.map(cast, tree)
+
+
+def network(layers, x):
+    *hidden, (w, b) = layers
+    for v, c in hidden:
+        x = jnp.maximum(x @ v + c, 0.0)
+    return x @ w + b
+
+
+def plain_sac(s, state, data, updates):
+    """SAC for costs with a tuned temperature; its two critics are two networks."""
+    adam = optax.adam(s.learning_rate)
+    thetas = [jax.tree.map(lambda x, n=n: x[n], state.critics.layers) for n in (0, 1)]
+    members = tuple((theta, theta, adam.init(theta)) for theta in thetas)
+    psi, log_alpha = state.policy.layers, state.policy.log_alpha
+    carry = (psi, adam.init(psi), log_alpha, adam.init(log_alpha), members)
+
+    def act(psi, states, z):
+        out = network(psi, states)
+        mean, std = out[:, :2], jnp.exp(jnp.clip(out[:, 2:], -20.0, 2.0))
+        u = mean + std * z
+        density = jnp.exp(-0.5 * z**2) / (std * math.sqrt(2 * math.pi))
+        return jnp.tanh(u), jnp.sum(jnp.log(density) + 2 * jnp.log(jnp.cosh(u)), axis=1)
+
+    def q(theta, states, actions):
+        return network(theta, jnp.concatenate([states, actions], axis=1))[:, 0]
+
+    @jax.jit
+    def step(n, carry):
+        psi, psi_adam, log_alpha, alpha_adam, members = carry
+        alpha = jnp.exp(log_alpha)
+        key = rng.Streams(jax.random.fold_in(rng.at(SEED, 1).key, n))
+        draw, noise = jax.random.split(key("critics"))
+        b = jax.tree.map(lambda x: x[0], data.draw_each(draw, s.batch, 1))
+        after = b.next_observations
+        actions, log_pi = act(psi, after, jax.random.normal(noise, (1, s.batch, 2))[0])
+        following = jnp.maximum(*(q(target, after, actions) for _, target, _ in members))
+        goal = cost_of(state.cost, b) + s.discount * b.continues * (following + alpha * log_pi)
+
+        def error(theta):
+            return jnp.mean((q(theta, b.observations, b.actions) - goal) ** 2)
+
+        moved = []
+        for theta, target, moments in members:
+            change, moments = adam.update(jax.grad(error)(theta), moments)
+            theta = optax.apply_updates(theta, change)
+            target = jax.tree.map(lambda x, y: x + s.target_rate * (y - x), target, theta)
+            moved.append((theta, target, moments))
+
+        draw, noise = jax.random.split(key("policy"))
+        states = data.draw(draw, s.batch).observations
+        z = jax.random.normal(noise, (s.batch, 2))
+
+        def loss(psi):
+            actions, log_pi = act(psi, states, z)
+            larger = jnp.maximum(*(q(theta, states, actions) for theta, _, _ in moved))
+            return jnp.mean(alpha * log_pi + larger), jnp.mean(log_pi)
+
+        slope, log_pi = jax.grad(loss, has_aux=True)(psi)
+        change, psi_adam = adam.update(slope, psi_adam)
+        psi = optax.apply_updates(psi, change)
+        change, alpha_adam = adam.update(-log_pi - 2 * s.target_entropy, alpha_adam)
+        return psi, psi_adam, log_alpha + change, alpha_adam, tuple(moved)
+
+    for n in range(updates):
+        carry = step(np.int32(n), carry)
+    psi, _, log_alpha, _, pair = carry
+    both = (jax.tree.map(lambda *x: np.stack(x), *(m[part] for m in pair)) for part in (0, 1))
+    return psi, log_alpha, *both
+
+
+def test_one_pair_of_critics_is_plain_sac():
+    s = settings(critics=1, tune_alpha=True)
+    state, data = first_state(s), replay_of([1, 2, 3], 0, steps=100)
+    with jax.enable_x64(True):
+        data = jax.tree.map(jnp.asarray, double(data))
+        state = state._replace(critics=double(state.critics), policy=double(state.policy))
+        after, _ = learned(s, data, state)
+        found = after.policy.layers, after.policy.log_alpha, *after.critics[:2]
+        expected = plain_sac(s, state, data, 100)
+        assert int(after.policy.updates) == 100
+        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-11)
+
+
+def test_with_one_pair_neither_sigma_nor_split_changes_a_bit():
+    data = replay_of([1, 2, 3], 0, steps=20)
+    plain, _ = learned(settings(critics=1), data)
+    other, _ = learned(settings(critics=1, sigma=0.0, split="minibatches"), data)
+    assert same(plain[:4], other[:4])
+
+
+def random_batch(seed, shape, dtype=np.float32):
+    return Batch(
+        observations=normals(seed, (*shape, 3), dtype),
+        actions=np.tanh(normals(seed + 1, (*shape, 2), dtype)),
+        next_observations=normals(seed + 2, (*shape, 3), dtype),
+        continues=(normals(seed + 3, shape) > 0).astype(dtype),
+        weights=np.ones(shape, dtype),
+    )
+
+
+def slope_of(optimiser):
+    """The gradient that Adam was given in its first step."""
+    assert int(optimiser[0].count) == 1
+    return jax.tree.map(lambda m: np.asarray(m) / 0.1, optimiser[0].mu)
+
+
+def check_slope(value, slope, at):
+    for seed in range(3):
+        draw = np.random.default_rng(seed)
+        way = jax.tree.map(lambda x, draw=draw: draw.normal(size=x.shape), at)
+        found = sum(jax.tree.leaves(jax.tree.map(np.vdot, slope, way)))
+        low, high = (
+            float(value(jax.tree.map(lambda x, d, size=size: x + size * d, at, way)))
+            for size in (-1e-6, 1e-6)
+        )
+        assert found == pytest.approx((high - low) / 2e-6, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("optimistic_targets", [False, True])
+def test_the_critics_descend_the_slope_of_their_losses(optimistic_targets):
+    s = settings(critics=3, optimistic_targets=optimistic_targets)
+    state = first_state(settings(critics=3))
+    with jax.enable_x64(True):
+        start, pi = double(state.critics), double(state.policy)
+        batch = random_batch(0, (3, 6), float)
+        costs, z = normals(4, (3, 6), float), normals(5, (3, 6, 2), float)
+
+        def update(layers):
+            return update_critics(start._replace(layers=layers), pi, costs, batch, z, SPEC, s)
+
+        slope = slope_of(update(start.layers)[0].optimiser)
+        check_slope(lambda x: 6 * update(x)[1]["critic_loss"], slope, start.layers)
+
+
+@jax.jit
+def actor_step(pi, layers, states, z, sigma):
+    def q(states, actions):
+        return critics.optimistic_q(layers, states, actions, sigma)
+
+    moved, seen = actor.update(pi, q, states, z, SPEC, settings())
+    actions, log_pi = policy.sample(pi.layers, SPEC, states, z)
+    return moved, seen["actor_loss"], log_pi, critics.estimates(layers, states, actions)
+
+
+@pytest.mark.parametrize("clipped", [0, 8, 16])
+def test_the_actor_descends_alpha_log_pi_plus_the_optimistic_q(clipped):
+    state = first_state(settings(critics=3))
+    with jax.enable_x64(True):
+        pi, layers = double(state.policy), double(state.critics.layers)
+        states, z = normals(1, (16, 3), float), normals(2, (16, 2), float)
+        *_, log_pi, x = jax.device_get(actor_step(pi, layers, states, z, 1.0))
+        std = x.std(axis=0)
+        places = [0.0, *np.sort(std), 2 * std.max()]
+        sigma = np.mean(places[16 - clipped :][:2])
+        assert (std > sigma).sum() == clipped
+        moved, loss, *_ = actor_step(pi, layers, states, z, sigma)
+        expected = np.exp(pi.log_alpha) * log_pi + x.mean(axis=0) - np.minimum(std, sigma)
+        assert float(loss) == pytest.approx(expected.mean(), rel=1e-9)
+
+        def value(psi):
+            return actor_step(pi._replace(layers=psi), layers, states, z, sigma)[1]
+
+        check_slope(value, slope_of(moved.optimiser), pi.layers)
+
+
+def linear_critics(number, seed=0):
+    """w . (s, a) + b."""
+    layers, targets = (
+        ((normals(seed + n, (2 * number, 5, 1)), normals(seed + n + 2, (2 * number, 1))),)
+        for n in range(2)
+    )
+    return critics.Critics(layers, targets, None)
+
+
+def values(layers, states, actions):
+    """Q of the larger of each pair, [L, ...], by hand."""
+    ((w, b),) = layers
+    x = np.concatenate([states, actions], axis=-1)
+    q = np.stack([x @ w[n, :, 0] + b[n, 0] for n in range(len(w))])
+    return np.maximum(q[0::2], q[1::2])
+
+
+@partial(jax.jit, static_argnums=2)
+def _backup(c, batch, s, costs, pi, z):
+    goal = critics.backup(c, pi, costs, batch, z, SPEC, s)
+    return goal, *policy.sample(pi.layers, SPEC, batch.next_observations, z)
+
+
+def backup(c, batch, s, costs=0.0, alpha=0.2):
+    """The backup, and the actions and log pi it is made with."""
+    pi = first_state(settings()).policy._replace(log_alpha=np.float32(math.log(alpha)))
+    costs = np.broadcast_to(np.float32(costs), batch.continues.shape)
+    return jax.device_get(_backup(c, batch, s, costs, pi, normals(5, batch.actions.shape)))
+
+
+SHAPE = (2, 50)
+BATCH = random_batch(0, SHAPE)
+ONES = np.ones(SHAPE, np.float32)
+
+
+def test_the_backup_is_cost_plus_the_larger_target_of_the_pair_plus_entropy():
+    s, c = settings(discount=0.9), linear_critics(2)
+    costs = np.linspace(-1, 1, 100).reshape(SHAPE)
+    found, actions, log_pi = backup(c, BATCH, s, costs)
+    after = BATCH.next_observations
+    own = np.stack([values(c.targets, after[ell], actions[ell])[ell] for ell in (0, 1)])
+    expected = costs + 0.9 * BATCH.continues * (own + 0.2 * log_pi)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_backup_looks_only_at_what_follows():
+    s, c = settings(discount=0.9), linear_critics(2)
+    elsewhere = BATCH._replace(observations=BATCH.observations + 1, actions=-BATCH.actions)
+    other_critics = c._replace(layers=linear_critics(2, seed=9).layers)
+    later = BATCH._replace(next_observations=BATCH.next_observations + 1)
+    found = backup(c, BATCH, s)[0]
+    assert same(backup(c, elsewhere, s)[0], found)
+    assert same(backup(other_critics, BATCH, s)[0], found)
+    assert np.all((backup(c, later, s)[0] != found) == (BATCH.continues == 1))
+
+
+def test_an_end_has_no_value_after_it_and_a_cut_has():
+    s, c = settings(discount=0.9), linear_critics(2)
+    assert same(backup(c, BATCH._replace(continues=0 * ONES), s, costs=1.0)[0], ONES)
+    assert np.all(backup(c, BATCH._replace(continues=ONES), s, costs=1.0)[0] != 1)
+
+
+def test_randomness_is_worth_alpha_a_nat():
+    s, c, batch = settings(discount=0.9), linear_critics(2), BATCH._replace(continues=ONES)
+    (low, _, log_pi), (high, _, _) = (backup(c, batch, s, alpha=x) for x in (0.1, 1.1))
+    np.testing.assert_allclose(high - low, 0.9 * log_pi, atol=1e-4)
+
+
+def optimistic(x, sigma):
+    return x.mean(axis=0) - np.minimum(x.std(axis=0), sigma)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.7])
+def test_optimistic_targets_are_the_mean_of_all_pairs_minus_the_clipped_spread(sigma):
+    s = settings(critics=2, optimistic_targets=True, sigma=sigma, discount=0.9)
+    c = linear_critics(2)
+    found, actions, log_pi = backup(c, BATCH, s)
+    q = optimistic(values(c.targets, BATCH.next_observations, actions), sigma)
+    expected = 0.9 * BATCH.continues * (q + 0.2 * log_pi)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@jax.jit
+def seen_by_actor(layers, states, actions, sigma):
+    """The optimistic Q, its spread, and its slope in the actions."""
+
+    def total(actions):
+        q, spread = critics.optimistic_q(layers, states, actions, sigma)
+        return q.sum(), (q, spread)
+
+    slope, (q, spread) = jax.grad(total, has_aux=True)(actions)
+    return q, spread, slope
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.7, 100.0])
+def test_the_actor_sees_the_mean_of_all_pairs_minus_the_clipped_spread(sigma):
+    c, batch = linear_critics(3), random_batch(0, (40,))
+    q, spread, _ = seen_by_actor(c.layers, batch.observations, batch.actions, sigma)
+    x = values(c.layers, batch.observations, batch.actions)
+    np.testing.assert_allclose(spread, x.std(axis=0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(q, optimistic(x, sigma), rtol=1e-4, atol=1e-5)
+
+
+def test_a_bonus_that_is_clipped_has_no_slope():
+    c, batch = linear_critics(3), random_batch(0, (40,))
+    spread = np.asarray(seen_by_actor(c.layers, batch.observations, batch.actions, 0.0)[1])
+    some, none, full = (
+        np.asarray(seen_by_actor(c.layers, batch.observations, batch.actions, sigma)[2])
+        for sigma in (np.median(spread), 0.0, 100.0)
+    )
+    clipped = spread > np.median(spread)
+    np.testing.assert_allclose(some[clipped], none[clipped], atol=1e-6)
+    np.testing.assert_allclose(some[~clipped], full[~clipped], atol=1e-6)
+    assert np.abs(none - full).max(axis=1).min() > 1e-3
+
+
+@pytest.mark.parametrize("rate", [0.005, 1.0])
+def test_targets_follow_the_critics_at_their_rate(rate):
+    start, pi = first_state(settings()).critics, first_state(settings()).policy
+    assert same(start.targets, start.layers)
+    start = start._replace(targets=jax.tree.map(lambda x: np.asarray(x) + 1, start.targets))
+    s, z = settings(target_rate=rate), normals(1, (*SHAPE, 2))
+    moved, _ = update_critics(start, pi, ONES, BATCH, z, SPEC, s)
+    assert not same(moved.layers, start.layers)
+    parts = jax.device_get((start.targets, moved.layers, moved.targets))
+    for old, goal, new in zip(*map(jax.tree.leaves, parts), strict=True):
+        np.testing.assert_allclose(new, (1 - rate) * old + rate * goal, atol=1e-6)
+
+
+def test_a_critic_learns_from_its_own_trajectories_only():
+    one, other = (learned(settings(), replay_of([10, seed], 2))[0].critics for seed in (20, 99))
+    for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
+        assert a.ndim == 0 or same(a[:2], b[:2])
+    slopes = (jax.tree.leaves(x.optimiser[0].mu) for x in (one, other))
+    assert not any(same(a[2:], b[2:]) for a, b in zip(*slopes, strict=True))
+
+
+def no_q(states, actions):
+    return jnp.zeros(len(states)), jnp.zeros(len(states))
+
+
+def test_the_actor_learns_from_everyone_s_trajectories():
+    parts = deep.parts(KNOWN, None, None, None, SPEC, settings())
+    step = jax.jit(parts.update_policy, static_argnums=1)
+    moved = [
+        step(first_state(settings()).policy, no_q, replay_of(seeds, 2), jax.random.key(0))[0]
+        for seeds in ([10, 20], [10, 99], [99, 20])
+    ]
+    one, two, three = (jax.tree.leaves(pi.optimiser[0].mu) for pi in moved)
+    assert not any(same(a, b) or same(a, c) for a, b, c in zip(one, two, three, strict=True))
+
+
+def test_critics_that_share_their_data_differ_by_their_minibatches():
+    s = settings(split="minibatches", updates_per_step=0.5)
+    state = first_state(s)
+    twice = jax.tree.map(lambda x: np.concatenate([x[:2], x[:2]]), state.critics.layers)
+    equal = state._replace(critics=state.critics._replace(layers=twice, targets=twice))
+    after, _ = learned(s, replay_of([10, 20], 0, steps=2), equal)
+    assert not any(same(x[:2], x[2:]) for x in jax.tree.leaves(after.critics.optimiser[0].mu))
+
+
+def test_the_members_of_a_pair_differ_only_in_where_they_started():
+    state = first_state(settings())
+    equal = jax.tree.map(lambda x: np.repeat(x[:1], 4, axis=0), state.critics.layers)
+    state = state._replace(critics=state.critics._replace(layers=equal, targets=equal))
+    after, _ = learned(settings(), replay_of([10, 20], 2, steps=5), state)
+    assert all(same(x[0], x[1]) for x in jax.tree.leaves(after.critics.layers))
+    assert not any(same(x[1], x[2]) for x in jax.tree.leaves(after.critics.layers))
+
+
+def test_old_transitions_are_charged_the_current_cost():
+    s, data = settings(), replay_of([10, 20], 2)
+    state = first_state(s)
+    old, _ = learned(s, data, state)
+    new, _ = learned(s, data, state._replace(cost=np.float32(2.0)))
+    raised, _ = learned(s, data, state, update_cost=lambda *_: (np.float32(2.0), {}))
+    assert not same(old.critics, new.critics)
+    assert same(new.critics, raised.critics)
+
+
+@pytest.mark.parametrize(
+    ("s", "tables", "updates"),
+    [(settings(), 2, 10), (settings(split="minibatches", updates_per_step=0.5), 0, 5)],
+)
+def test_there_are_updates_per_step_times_new_steps_updates(s, tables, updates):
+    data = replay.add(replay_of([1, 2, 3, 4], tables, steps=100), [episode(5)], 10)
+    after, _ = learned(s, data)
+    assert int(after.policy.updates) == int(after.critics.optimiser[0].count) == updates
+    again, _ = learned(s, data, after)
+    assert int(again.policy.updates) == 2 * updates
+
+
+def test_no_new_steps_change_nothing():
+    state = first_state(settings())
+    after, seen = learned(settings(), replay_of([1, 2], 2, steps=0), state)
+    assert same((after.critics, after.policy), (state.critics, state.policy))
+    assert all(np.isfinite(float(x)) for x in seen.values())
+
+
+def spoilt(tree, path):
+    leaves, treedef = jax.tree_util.tree_flatten_with_path(tree)
+    named = {jax.tree_util.keystr(x, simple=True, separator="."): leaf for x, leaf in leaves}
+    named[path] = np.full(named[path].shape, np.nan, np.float32)
+    return jax.tree_util.tree_unflatten(treedef, named.values())
+
+
+@pytest.mark.parametrize("updates", [1, 3])
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("critics.layers.1.0", r"critics\.layers\.1\.0"),
+        ("critics.targets.1.1", r"critics\.layers"),
+        ("critics.optimiser.0.nu.1.0", r"critics\.layers\.1\.0"),
+        ("policy.layers.0.1", r"critics\.layers"),
+        ("policy.optimiser.0.nu.0.0", r"(policy|critics)\.layers"),
+        ("policy.log_alpha", r"critics\.layers"),
+        ("cost", "cost"),
+        ("data.observations", r"critics\.layers"),
+    ],
+)
+def test_what_is_not_a_number_is_named_and_never_handed_on(path, named, updates):
+    state = first_state(settings())._replace(data=replay_of([1, 2], 2, steps=updates))
+    state = spoilt(state, path)
+    kept = jax.tree.map(np.array, (state.critics, state.policy, state.cost))
+    with pytest.raises(NonFiniteError, match=rf"no longer finite: .*{named}.*\n.*what to do"):
+        learned(settings(), state.data, state)
+    assert same((state.critics, state.policy, state.cost), kept)
+
+
+def test_a_cost_that_overflows_is_never_handed_on():
+    state = first_state(settings())._replace(cost=np.float32(1e30))
+    with pytest.raises(NonFiniteError, match="no longer finite"):
+        learned(settings(), replay_of([1, 2], 2), state)
+
+
+def flat_policy(s, log_std):
+    """The same Gaussian everywhere."""
+    pi = first_state(s).policy
+    *hidden, (w, _) = pi.layers
+    bias = np.array([0.0, 0.0, log_std, log_std], np.float32)
+    return pi._replace(layers=(*hidden, (np.zeros_like(w), bias)))
+
+
+STATES, Z = np.zeros((64, 3), np.float32), normals(0, (64, 2))
+
+
+@pytest.mark.parametrize(("log_std", "grows"), [(-4.0, True), (-0.2, False)])
+def test_a_tuned_temperature_grows_where_the_policy_is_too_sure(log_std, grows):
+    s = settings(tune_alpha=True, target_entropy=-1.0)
+    pi = flat_policy(s, log_std)
+    after, seen = update_actor(pi, no_q, STATES, Z, SPEC, s)
+    assert (float(seen["entropy"]) < -2) == grows
+    assert (float(after.log_alpha) > float(pi.log_alpha)) == grows
+    slope = float(seen["entropy"]) + 2
+    assert slope_of(after.alpha_optimiser) == pytest.approx(slope, rel=1e-5)
+
+
+def test_a_temperature_that_is_not_tuned_stays():
+    pi = flat_policy(settings(), -4.0)
+    after, _ = update_actor(pi, no_q, STATES, Z, SPEC, settings())
+    assert same(after.log_alpha, pi.log_alpha)
+    assert math.exp(pi.log_alpha) == pytest.approx(0.2)
+
+
+def test_the_absorbing_state_has_no_part_in_the_entropy():
+    s = settings(tune_alpha=True)
+    pi, states = flat_policy(s, -1.0), STATES.copy()
+    states[3:, 2] = 10.0
+    entropy = float(update_actor(pi, no_q, states, Z, Spec(3, 2, True), s)[1]["entropy"])
+    log_pi = policy.play(pi.layers, SPEC, states, Z)[1]
+    assert entropy == pytest.approx(-float(np.mean(log_pi[:3])), rel=1e-5)
+
+
+def test_a_stack_of_networks_is_its_members():
+    layers = jax.device_get(networks.init(jax.random.key(0), (4, 8, 1), (3,)))
+    x = normals(0, (5, 4))
+    each = np.stack([x, x + 1, x - 1])
+    shared, own = networks.apply(layers, x), networks.apply(layers, each)
+    for n in range(3):
+        (v, c), (w, b) = ((w[n], b[n]) for w, b in layers)
+        for found, at in ((shared[n], x), (own[n], each[n])):
+            np.testing.assert_allclose(found, np.maximum(at @ v + c, 0) @ w + b, atol=1e-6)
+
+
+def eager_sac(s, state, data, updates):
+    """Plain SAC once more, two networks and 2-D products, an operation at a time."""
+    adam = optax.adam(s.learning_rate)
+    members = [
+        (theta, theta, adam.init(theta))
+        for theta in (jax.tree.map(lambda x, n=n: x[n], state.critics.layers) for n in (0, 1))
+    ]
+    psi, moments, alpha = (
+        state.policy.layers,
+        state.policy.optimiser,
+        jnp.exp(state.policy.log_alpha),
+    )
+
+    def act(psi, states, z):
+        mean, log_std = jnp.split(network(psi, states), 2, axis=-1)
+        log_std = jnp.clip(log_std, -20.0, 2.0)
+        u = mean + jnp.exp(log_std) * z
+        normal = -0.5 * z**2 - log_std - 0.5 * math.log(2 * math.pi)
+        slope = 2.0 * (math.log(2.0) - u - jax.nn.softplus(-2.0 * u))
+        return jnp.tanh(u), jnp.sum(normal - slope, axis=-1)
+
+    def q(theta, states, actions):
+        return network(theta, jnp.concatenate([states, actions], axis=-1))[..., 0]
+
+    def error(theta, batch, goal):
+        return jnp.mean((q(theta, batch.observations, batch.actions) - goal) ** 2)
+
+    def loss(psi, pair, states, z):
+        actions, log_pi = act(psi, states, z)
+        return jnp.mean(
+            alpha * log_pi + jnp.maximum(*(q(theta, states, actions) for theta in pair))
+        )
+
+    for n in range(updates):
+        (batch, z), (states, noise) = draws(s, data, n)
+        b, z = jax.tree.map(lambda x: x[0], batch), z[0]
+        actions, log_pi = act(psi, b.next_observations, z)
+        larger = jnp.maximum(*(q(target, b.next_observations, actions) for _, target, _ in members))
+        goal = cost_of(state.cost, b) + s.discount * b.continues * (larger + alpha * log_pi)
+        moved = []
+        for theta, target, theirs in members:
+            change, theirs = adam.update(jax.grad(error)(theta, b, goal), theirs)
+            theta = optax.apply_updates(theta, change)
+            moved.append((theta, optax.incremental_update(theta, target, s.target_rate), theirs))
+        members = moved
+        slope = jax.grad(loss)(psi, [m[0] for m in members], states, noise)
+        change, moments = adam.update(slope, moments)
+        psi = optax.apply_updates(psi, change)
+    stacked = [jax.tree.map(lambda *x: np.stack(x), *(m[part] for m in members)) for part in (0, 1)]
+    return psi, *stacked
+
+
+def draws(s, data, n):
+    """What update n draws: a batch and noise for the critics, states and noise for the actor."""
+    key = rng.Streams(jax.random.fold_in(rng.at(SEED, 1).key, n))
+    (draw, noise), (draw_pi, noise_pi) = map(jax.random.split, (key("critics"), key("policy")))
+    batch = data.draw_each(draw, s.batch, s.critics)
+    states = data.draw(draw_pi, s.batch).observations
+    z = jax.random.normal(noise, batch.actions.shape)
+    return (batch, z), (states, jax.random.normal(noise_pi, (s.batch, SPEC.action)))
+
+
+def test_one_pair_of_critics_is_plain_sac_bit_for_bit():
+    """In float32, an operation at a time: compiled as a whole, each program groups its own sums."""
+    s = settings(critics=1, hidden=(32, 32), batch=16)
+    data, state = (
+        replay_of(range(4), 0),
+        first_state(settings(critics=1, hidden=(32, 32), batch=16)),
+    )
+    pair, pi = state.critics, state.policy
+    for n in range(40):
+        (batch, z), (states, noise) = draws(s, data, n)
+        costs = cost_of(state.cost, batch)
+        pair, _ = critics.update(pair, pi, costs, batch, z, SPEC, s)
+        optimistic = partial(critics.optimistic_q, pair.layers, sigma=s.sigma)
+        pi, _ = actor.update(pi, optimistic, states, noise, SPEC, s)
+    assert same((pi.layers, pair.layers, pair.targets), eager_sac(s, state, data, 40))
