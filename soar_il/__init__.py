@@ -1,3 +1,29 @@
 """soar-il: imitation learning with soft optimistic actor-critics, after the IL-SOAR paper."""
 
+import os
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+__all__ = ["Demos", "Imitator"]
+
+ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
+if os.environ.get("SOAR_THREADS", "1") == "1" and ONE_THREAD not in os.environ.get("XLA_FLAGS", ""):
+    # Sums in a fixed order, so that runs repeat bit for bit; one run a core is fastest anyway.
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}".strip()
+
+if TYPE_CHECKING:
+    from soar_il.agent import Imitator
+    from soar_il.demos import Demos
+
+
+def __getattr__(name: str) -> Any:
+    """The two names that most programs need, imported when they are asked for."""
+    if name == "Imitator":
+        from soar_il.agent import Imitator
+
+        return Imitator
+    if name == "Demos":
+        from soar_il.demos import Demos
+
+        return Demos
+    raise AttributeError(f"module 'soar_il' has no attribute {name!r}")

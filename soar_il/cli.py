@@ -1,153 +1,34 @@
 """The command ``soar``."""
 
-import dataclasses
+import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Literal
+from types import FrameType
+from typing import Any
 
 import tyro
 
-from soar_il.errors import ConfigError, SoarError
+from soar_il.commands import deep, tabular
+from soar_il.errors import SoarError
 from soar_il.report.progress import console
 
-Critics = Annotated[tuple[int, ...], tyro.conf.arg(metavar="L [L ...]")]
-Mdps = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]")]
+COMMANDS: dict[str, Callable[..., None]] = {
+    "train": deep.train,
+    "resume": deep.resume,
+    "eval": deep.evaluate,
+    "fingerprint": deep.fingerprint,
+    "tabular": tabular.tabular,
+    "regret": tabular.regret,
+}
 
 
-def tabular(
-    critics: Critics = (1, 2, 3, 5, 10, 50, 100),
-    seeds: int = 20,
-    iterations: int | None = None,
-    mdp: str | None = None,
-    rule: Literal["min", "mean-std"] | None = None,
-    preset: str = "paper",
-    out: Path = Path("results/tabular"),
-) -> None:
-    """The hard-exploration experiment: what is learned, for several numbers of critics L.
-
-    Prints a table and writes ablation.json, ablation.svg and ablation.png.
-
-    Args:
-        critics: Numbers of critics L to compare.
-        seeds: How many runs for each L; they use the seeds 0, 1, ...
-        iterations: K, the iterations of each run; the preset's unless given.
-        mdp: hard-exploration, hard-exploration-as-released, garnet, chain, deep-sea, or a Gymnasium
-            toy-text id such as FrozenLake-v1; the preset's unless given.
-        rule: How the L estimates become one; the preset's unless given.
-        preset: paper (Algorithm 2 with the paper's numbers), as-released (the released notebook's
-            variant), without-plus-two, without-bonus, or a TOML file of your own.
-        out: Folder for the results.
-    """
-    from soar_il import config, provenance
-    from soar_il.studies import ablation, figures
-    from soar_il.tabular import mdps
-
-    task = config.preset(ablation.Task, "tabular", preset)
-    task = dataclasses.replace(
-        task,
-        iterations=task.iterations if iterations is None else iterations,
-        mdp=mdp or task.mdp,
-        settings=dataclasses.replace(task.settings, rule=rule or task.settings.rule),
-    )
-    _check_counts(critics=critics, seeds=(seeds,), iterations=(task.iterations,))
-    problem = mdps.make(task.mdp)
-    out = _folder(out)
-    console.print(f"preset {preset}: {task}")
-    curves, interrupted = ablation.ablate(task, critics, range(seeds))
-    if not curves:
-        raise KeyboardInterrupt
-    ablation.write_json(
-        out / "ablation.json", task, problem, curves, range(seeds), provenance.about()
-    )
-    title = (
-        f"{problem.name}, preset {preset}, {seeds} seeds, {task.expert_samples} expert samples, "
-        f"rule {task.settings.rule}"
-    )
-    figure = figures.ablation_figure(problem, curves, title, out)
-    console.print(ablation.table(problem, curves))
-    _say_where(out / "ablation.json", figure)
-    if interrupted:
-        raise KeyboardInterrupt
-
-
-def regret(
-    mdps: Mdps = ("hard-exploration",),
-    garnets: int = 0,
-    smallest: int = 100,
-    largest: int = 10_000,
-    seeds: int = 20,
-    first_seed: int = 0,
-    constants: Literal["practical", "theory"] = "practical",
-    state_only: bool = True,
-    out: Path = Path("results/regret"),
-) -> None:
-    """How fast Regret(K) / K falls, what it is made of, and the theorem's bound beside it.
-
-    For each K a run of its own, with K expert samples. Prints a table with the slope on log-log
-    axes, writes regret.json, regret.svg and regret.png.
-
-    Args:
-        mdps: MDPs by name, as in `soar tabular`.
-        garnets: How many random MDPs to add (5 states, 3 actions, 2 successors, discount 0.9).
-        smallest: The smallest K.
-        largest: The largest K; there are two values of K a decade.
-        seeds: How many runs for each K.
-        first_seed: They use the seeds from this one on; the practical constants were chosen by
-            looking at the seeds 0 to 7, so report others.
-        constants: theory (L, eta, alpha and the bound of the theorems), or practical (L = 3,
-            eta = 40 / sqrt(K); no bound holds for so few critics).
-        state_only: Whether the expert's actions stay hidden.
-        out: Folder for the results.
-    """
-    from soar_il import provenance
-    from soar_il.studies import figures, rate
-    from soar_il.tabular.mdps import garnet, make
-
-    _check_counts(seeds=(seeds,))
-    problems = [make(name) for name in mdps] + [garnet(seed=seed) for seed in range(garnets)]
-    ks = rate.grid(smallest, largest)
-    used = range(first_seed, first_seed + seeds)
-    out = _folder(out)
-    measured, interrupted = rate.measure_all(problems, ks, constants, used, state_only)
-    measured = {name: points for name, points in measured.items() if points}
-    if not measured:
-        raise KeyboardInterrupt
-    rate.write_json(out / "regret.json", measured, used, provenance.about())
-    title = f"{constants} constants, seeds {used[0]} to {used[-1]}, K expert samples"
-    figure = figures.regret_figure(measured, title, out)
-    console.print(rate.table(measured))
-    _say_where(out / "regret.json", figure)
-    if interrupted:
-        raise KeyboardInterrupt
-
-
-def _check_counts(**counts: tuple[int, ...]) -> None:
-    for name, numbers in counts.items():
-        for number in numbers:
-            if number < 1:
-                raise ConfigError(f"{name} is {number}", do="give a number of at least 1")
-
-
-def _folder(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot be made ({error.strerror})", str(path), "choose another with --out"
-        ) from None
-    return path
-
-
-def _say_where(values: Path, figure: Path) -> None:
-    console.print(f"values: {values}\nfigure: {figure}", soft_wrap=True)
-
-
-COMMANDS: dict[str, Callable[..., None]] = {"tabular": tabular, "regret": regret}
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: like Ctrl-C, what is done is kept."""
 
 
 def main() -> None:
-    """Run a sub-command; 2 for an error of the user's, 130 after Ctrl-C."""
+    """Run a sub-command; 2 for an error of the user's, 130 after Ctrl-C, 143 after SIGTERM."""
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         tyro.extras.subcommand_cli_from_dict(
             COMMANDS,
@@ -155,7 +36,18 @@ def main() -> None:
             description="Imitation learning with soft optimistic actor-critics.",
         )
     except SoarError as error:
-        console.print(f"[bold red]error[/] {error}", markup=True)
+        console.print(f"[bold red]error[/] {rich_safe(str(error))}", soft_wrap=True)
         sys.exit(2)
+    except Terminated:
+        sys.exit(143)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def rich_safe(text: str) -> str:
+    """Square brackets that are part of a message, not colours."""
+    return text.replace("[", "\\[")
+
+
+def _terminate(number: int, frame: FrameType | None) -> Any:
+    raise Terminated

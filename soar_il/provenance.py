@@ -7,7 +7,10 @@ import sys
 from importlib import metadata
 from typing import Any
 
-PACKAGES = ("soar-il", "jax", "jaxlib", "numpy", "scipy", "gymnasium")
+PACKAGES = (
+    *("soar-il", "jax", "jaxlib", "numpy", "scipy", "optax", "safetensors"),
+    *("gymnasium", "mujoco"),
+)
 
 
 def about() -> dict[str, Any]:
@@ -17,5 +20,6 @@ def about() -> dict[str, Any]:
         "command": shlex.join(["soar", *sys.argv[1:]]),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "threads": os.environ.get("SOAR_THREADS", "1"),
         "versions": {name: metadata.version(name) for name in PACKAGES},
     }

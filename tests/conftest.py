@@ -1,9 +1,15 @@
+from pathlib import Path
+
 import hypothesis
+import jax
 import numpy as np
 import pytest
 
 from soar_il.tabular import mdps
 
+compiled = Path(__file__).parent.parent / ".compiled"
+jax.config.update("jax_compilation_cache_dir", str(compiled))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 hypothesis.settings.register_profile("house", deadline=None, max_examples=200, derandomize=True)
 hypothesis.settings.load_profile("house")
 

@@ -24,7 +24,9 @@ T = TypeVar("T")
 console = Console(highlight=False)
 
 
-class _Rate(ProgressColumn):
+class Rate(ProgressColumn):
+    """Units a second."""
+
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
         return Text(f"{speed:,.0f}/s" if speed else "compiling")
@@ -54,7 +56,7 @@ def run_jobs(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        _Rate(),
+        Rate(),
         TimeRemainingColumn(),
     ]
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:

@@ -3,39 +3,16 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from soar_il.report.stats import mean_interval
+from soar_il.report.style import STYLE, save
 from soar_il.studies.ablation import Curve
 from soar_il.studies.rate import Point, slope
 from soar_il.tabular.mdp import Mdp
-
-STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.25,
-    "legend.frameon": False,
-    "svg.hashsalt": "soar-il",
-}
-
-
-def save(figure: Figure, folder: Path, name: str) -> Path:
-    """Both formats; the path of the PNG."""
-    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-    figure.savefig(folder / f"{name}.png", dpi=200)
-    plt.close(figure)
-    return folder / f"{name}.png"
 
 
 def ablation_figure(mdp: Mdp, curves: Sequence[Curve], title: str, folder: Path) -> Path:

@@ -1,0 +1,1 @@
+"""What ``soar`` can be told to do; heavy imports wait until a command runs."""

@@ -1,0 +1,230 @@
+"""``soar train``, ``resume``, ``eval`` and ``fingerprint``: runs on continuous control."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from soar_il.errors import ConfigError
+from soar_il.report.progress import console
+
+if TYPE_CHECKING:
+    from soar_il.runs.run import Run
+    from soar_il.runs.train import Keep
+
+Assignments = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE", name="set")]
+Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+
+
+def train(
+    demos: Path,
+    env: str = "Hopper-v5",
+    base: str = "ml-irl",
+    critics: int | None = None,
+    sigma: float | None = None,
+    steps: int = 50_000,
+    seed: int = 0,
+    demonstrations: int = 0,
+    termination: Literal["absorbing", "fixed", "early"] | None = None,
+    preset: str = "tuned",
+    settings: Assignments = (),
+    out: Path | None = None,
+    evaluate_every: int = 5_000,
+    episodes: int = 10,
+    checkpoint_every: int = 10_000,
+    tensorboard: bool = False,
+) -> None:
+    """Train a policy from demonstrations alone.
+
+    The run directory keeps settings, metrics, policies and checkpoints; `soar resume` goes on.
+
+    Args:
+        demos: Demonstrations: a .demos folder or an .npz file.
+        env: A Gymnasium id with flat continuous spaces.
+        base: The base method, for example ml-irl (states only) or ml-irl-sa (states and actions).
+        critics: L, the number of pairs of critics; 1 is the base method without SOAR.
+        sigma: The largest standard deviation that optimism may subtract.
+        steps: Environment steps, every one counted; the last iteration is finished.
+        seed: Of every random draw.
+        demonstrations: How many trajectories to use, from the first; 0 for all.
+        termination: What the end of an episode means: absorbing, fixed or early.
+        preset: tuned, paper, or a TOML file of your own.
+        settings: More settings, such as learner.alpha=0.1 or cost.batch=64.
+        out: The run directory; by default results/<env>/<base>-L<L>-seed<seed>.
+        evaluate_every: Environment steps between evaluations of the policy; 0 for none.
+        episodes: Episodes of an evaluation, deterministic and stochastic each.
+        checkpoint_every: Environment steps between checkpoints.
+        tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
+    """
+    from soar_il.build import resolve
+    from soar_il.demos import Demos
+    from soar_il.runs import compiled
+    from soar_il.runs.run import Run
+    from soar_il.runs.train import Keep
+
+    _check_steps(steps)
+    overrides = _assigned(settings)
+    learner = {"critics": critics, "sigma": sigma}
+    given = {name: value for name, value in learner.items() if value is not None}
+    overrides["learner"] = {**overrides.get("learner", {}), **given}
+    if termination is not None:
+        overrides["termination"] = termination
+    cfg = resolve(base, env, preset, **overrides, seed=seed, demonstrations=demonstrations)
+    folder = out or Path("results") / env / f"{base}-L{cfg.learner.critics}-seed{seed}"
+    compiled.keep_compiled_programs()
+    run = Run.create(folder, cfg, env, Demos.load(demos), say=_say)
+    _print_settings(preset, dataclasses.asdict(cfg))
+    keep = Keep(checkpoint_every, evaluate_every or 5_000)
+    plan = {"steps": steps, "evaluate_every": evaluate_every, "episodes": episodes}
+    plan |= {"checkpoint_every": checkpoint_every, "tensorboard": tensorboard}
+    _write_plan(folder, plan)
+    _go(run, steps, keep, episodes if evaluate_every else 0, tensorboard)
+
+
+def resume(run_dir: Folder, steps: int | None = None, allow_drift: bool = False) -> None:
+    """Go on with a run from its newest checkpoint, exactly as if it had not stopped.
+
+    Args:
+        run_dir: The run directory.
+        steps: Another total of environment steps.
+        allow_drift: Go on although versions or threads are others; the bits may differ then.
+    """
+    from soar_il.runs import compiled
+    from soar_il.runs.run import Run
+    from soar_il.runs.train import Keep
+
+    plan = _read_plan(run_dir)
+    total = plan["steps"] if steps is None else steps
+    _check_steps(total)
+    compiled.keep_compiled_programs()
+    run = Run.resume(run_dir, allow_drift=allow_drift, say=_say)
+    _say(f"resuming at iteration {run.k}, {run.steps:,} of {total:,} steps")
+    keep = Keep(plan["checkpoint_every"], plan["evaluate_every"] or 5_000)
+    episodes = plan["episodes"] if plan["evaluate_every"] else 0
+    _go(run, total, keep, episodes, plan["tensorboard"])
+
+
+def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = True) -> None:
+    """The true return of a run's policies, on environments of its own.
+
+    Args:
+        run_dir: The run directory.
+        episodes: Episodes for each policy, deterministic and stochastic each.
+        seed: Of the evaluation; training cannot see it.
+        last: Only the last policy, or every snapshot.
+    """
+    from rich.table import Table
+
+    from soar_il.evaluation.score import Evaluator
+    from soar_il.runs import snapshot
+    from soar_il.runs.run import read_config
+
+    cfg = read_config(run_dir)
+    paths = sorted((run_dir / "snapshots").glob("*.safetensors"))
+    if not paths:
+        raise ConfigError("no policy has been kept yet", str(run_dir), "train it first")
+    evaluator = Evaluator(cfg.env, episodes, cfg.horizon or None, seed)
+    table = Table("steps", "deterministic", "stochastic", "length", "normalised")
+    for path in paths[-1:] if last else paths:
+        r = evaluator.record(snapshot.load(path))
+        normal = f"{r['normalised']:.2f}" if "normalised" in r else "-"
+        table.add_row(
+            f"{r['steps']:,}",
+            f"{r['return']:.0f} ± {r['return_std']:.0f}",
+            f"{r['stochastic_return']:.0f} ± {r['stochastic_return_std']:.0f}",
+            f"{r['length']:.0f}",
+            normal,
+        )
+    console.print(table)
+    console.print(f"termination {cfg.termination}, {episodes} episodes, evaluation seed {seed}")
+
+
+def fingerprint(run_dir: Folder, allow_drift: bool = False) -> None:
+    """SHA-256 over all that learning has produced, at the newest checkpoint.
+
+    Args:
+        run_dir: The run directory.
+        allow_drift: Although versions or threads are others.
+    """
+    from soar_il.runs.run import Run
+
+    run = Run.resume(run_dir, allow_drift=allow_drift, say=_say)
+    print(run.fingerprint())
+    run.close()
+
+
+def _go(run: "Run", total: int, keep: "Keep", episodes: int, tensorboard: bool) -> None:
+    from soar_il.commands.watch import Watch
+    from soar_il.report.training import TrainingProgress
+    from soar_il.runs.train import train as train_run
+
+    with Watch(run, episodes, tensorboard) as watch:
+        watch.catch_up()
+        with TrainingProgress(run.steps, total) as progress:
+
+            def on_iteration(seen: dict[str, Any]) -> None:
+                progress.score = watch.last
+                progress.update(seen)
+                watch.iteration(seen)
+
+            train_run(run, total, keep, on_iteration, lambda run: watch.catch_up())
+        watch.finish()
+
+
+def _print_settings(preset: str, settings: dict[str, Any], indent: str = "") -> None:
+    if not indent:
+        console.print(f"preset {preset}")
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            console.print(f"{indent}  {name}:")
+            _print_settings(preset, value, indent + "  ")
+        else:
+            console.print(f"{indent}  {name} = {value}", markup=False)
+
+
+def _assigned(settings: tuple[str, ...]) -> dict[str, Any]:
+    """learner.alpha=0.1 as a nested mapping; values as TOML has them, or plain words."""
+    import tomllib
+
+    nested: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"--set {setting}", do="write NAME=VALUE, such as learner.alpha=0.1")
+        try:
+            value = tomllib.loads(f"x = {text}")["x"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        *path, last = name.split(".")
+        inner = nested
+        for part in path:
+            inner = inner.setdefault(part, {})
+        inner[last] = value
+    return nested
+
+
+def _check_steps(steps: int) -> None:
+    if steps < 1:
+        raise ConfigError(f"steps is {steps}", do="give at least 1")
+
+
+def _say(text: str) -> None:
+    console.print(text, markup=False, soft_wrap=True)
+
+
+def _write_plan(folder: Path, plan: dict[str, Any]) -> None:
+    import json
+
+    from soar_il.runs.files import write_atomically
+
+    write_atomically(folder / "plan.json", (json.dumps(plan, indent=1) + "\n").encode())
+
+
+def _read_plan(folder: Path) -> dict[str, Any]:
+    import json
+
+    try:
+        return json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"has no readable plan.json ({error})", str(folder)) from None

@@ -1,0 +1,105 @@
+"""Looks at a run while it trains: evaluation, a readable log, TensorBoard, the final plot.
+
+It is handed files and numbers, and hands nothing back.
+"""
+
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from soar_il.errors import ConfigError
+from soar_il.evaluation.score import Evaluator
+from soar_il.report import curves
+from soar_il.report.progress import console
+from soar_il.runs import log, snapshot
+from soar_il.runs.run import Run
+
+
+class Watch:
+    """Scores every snapshot that has no score yet."""
+
+    def __init__(self, run: Run, episodes: int, tensorboard: bool) -> None:
+        self.folder, self._open = run.folder, ExitStack()
+        self.last: float | None = None
+        self._open.callback(run.close)
+        self._evaluator = self._made(run, episodes) if episodes else None
+        path = self.folder / "scores.jsonl"
+        log.cut(path, run.k)
+        self._done = {record["k"] for record in log.read(path)}
+        self._scores = self._open.enter_context(log.Log(path))
+        text = self.folder / "log.txt"
+        self._text = self._open.enter_context(text.open("a", encoding="utf-8"))
+        self._board = _board(self.folder) if tensorboard else None
+
+    def _made(self, run: Run, episodes: int) -> Evaluator:
+        evaluator = Evaluator(run.source, episodes, run.cfg.horizon or None)
+        self._open.callback(evaluator.close)
+        return evaluator
+
+    def iteration(self, seen: dict[str, Any]) -> None:
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S")
+        numbers = ", ".join(f"{name} {value:.4g}" for name, value in seen.items())
+        self._text.write(f"{stamp}  {numbers}\n")
+        self._text.flush()
+        if self._board:
+            for name, value in seen.items():
+                self._board.add_scalar(f"learner/{name}", value, int(seen["steps"]))
+
+    def catch_up(self) -> None:
+        """Evaluate what has not been: also what a killed process left behind."""
+        if self._evaluator is None:
+            return
+        for path in sorted((self.folder / "snapshots").glob("*.safetensors")):
+            if int(path.stem) in self._done:
+                continue
+            record = self._evaluator.record(snapshot.load(path))
+            self._scores.append(record)
+            self._done.add(record["k"])
+            self.last = record["return"]
+            if self._board:
+                for name in ("return", "stochastic_return", "length"):
+                    self._board.add_scalar(f"evaluation/{name}", record[name], record["steps"])
+
+    def finish(self) -> None:
+        """The curve, and where everything is."""
+        figure = curves.training_figure(
+            log.read(self.folder / "metrics.jsonl"),
+            log.read(self.folder / "scores.jsonl"),
+            str(self.folder),
+            self.folder / "curve",
+        )
+        scores = log.read(self.folder / "scores.jsonl")
+        if scores:
+            last = scores[-1]
+            normal = f", normalised {last['normalised']:.2f}" if "normalised" in last else ""
+            console.print(
+                f"last policy, {last['steps']:,} steps: return {last['return']:.0f} ± "
+                f"{last['return_std']:.0f} deterministic, {last['stochastic_return']:.0f} "
+                f"stochastic{normal}"
+            )
+        console.print(f"run: {self.folder}\nfigure: {figure}", soft_wrap=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._board:
+            self._board.close()
+        self._open.close()
+
+
+def _board(folder: Path) -> Any:
+    try:
+        from tensorboardX import SummaryWriter
+    except ImportError:
+        raise ConfigError(
+            "tensorboardX is not installed", do="pip install 'soar-il[tensorboard]'"
+        ) from None
+    return SummaryWriter(str(folder / "tensorboard"))

@@ -1,0 +1,263 @@
+"""A run directory: what was asked, what made it, what happened, and where to go on from.
+
+    config.json  provenance.json  demos.demos/  metrics.jsonl  snapshots/  checkpoints/  segments/
+
+A checkpoint is ``State`` at the end of an iteration, with the data as the trajectories they were
+made of: each is written once, and pushed again in order on resume.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from soar_il import provenance, soar
+from soar_il.bases.api import Base
+from soar_il.build import Built, Config, build, from_mapping
+from soar_il.deep import parts as deep
+from soar_il.demos import Demos
+from soar_il.envs.blind import Source
+from soar_il.errors import SoarError, StorageError
+from soar_il.runs import checkpoint, files, lock, log, segments, snapshot
+from soar_il.runs.fingerprint import fingerprint
+from soar_il.runs.segments import Segment
+from soar_il.soar import Seen, State
+from soar_il.types import Trajectory
+
+Say = Callable[[str], None]
+FOLDERS = ("checkpoints", "segments", "snapshots")
+
+
+class Run:
+    """An open run; one process at a time holds its directory."""
+
+    def __init__(
+        self, folder: Path, cfg: Config, source: Source, demos: Demos, base: Base | None, say: Say
+    ) -> None:
+        self.folder, self.cfg, self.source, self.say = folder, cfg, source, say
+        self.built: Built = build(cfg, source, demos, base)
+        self.state: State = self.built.state
+        self.steps = 0  # environment steps taken, all of them
+        self.segments: list[Segment] = []
+        self._taus: list[Trajectory] = []
+        collect = self.built.parts.collect
+        self.parts = self.built.parts._replace(collect=lambda *a: self._keep(collect(*a)))
+        self._open = ExitStack()
+        self._open.callback(self.built.env.close)
+
+    @staticmethod
+    def create(
+        folder: Path,
+        cfg: Config,
+        source: Source,
+        demos: Demos,
+        base: Base | None = None,
+        say: Say = print,
+    ) -> "Run":
+        """A new run; everything that can be wrong with it is found before the folder is made."""
+        if (folder / "config.json").exists():
+            raise StorageError(
+                "there is a run here already", str(folder), "resume it, or choose another folder"
+            )
+        run = Run(folder, cfg, source, demos, base, say)
+        try:
+            run._enter()
+            demos.save(folder / "demos.demos", overwrite=True)
+            _write_json(folder / "provenance.json", provenance.about())
+            _write_json(folder / "config.json", dataclasses.asdict(cfg))
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    @staticmethod
+    def resume(
+        folder: Path,
+        source: Source | None = None,
+        base: Base | None = None,
+        allow_drift: bool = False,
+        say: Say = print,
+    ) -> "Run":
+        """A run as its newest good checkpoint has it; its logs are cut back to there."""
+        cfg = read_config(folder)
+        check_drift(folder, allow_drift, say)
+        run = Run(folder, cfg, source or cfg.env, Demos.load(folder / "demos.demos"), base, say)
+        try:
+            run._enter()
+            run._restore()
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    @property
+    def k(self) -> int:
+        """Iterations done."""
+        return int(self.state.k) - 1
+
+    def iterate(self) -> Iterator[Seen]:
+        """One pass of Algorithm 1 after the other, each logged when it is done."""
+        self._mend()
+        for state, seen in soar.run(self.parts, self.state, self.cfg.seed):
+            numbers = {name: _number(x) for name, x in jax.device_get(seen).items()}
+            made = segments.write(self.folder / "segments", int(state.k) - 1, _pack(self._taus))
+            self.state, self.steps = state, int(numbers["steps"])
+            self.segments.append(made)
+            self._log.append({"k": self.k, **numbers})
+            yield numbers
+
+    def checkpoint(self) -> None:
+        """Keep the state on disk, and the one before it."""
+        self._log.sync()
+        meta = {"segments": [list(s) for s in self.segments], "steps": self.steps}
+        checkpoint.save(self.folder / "checkpoints", self.k, _named(_small(self.state)), meta)
+
+    def keep_policy(self) -> Path:
+        """Keep the policy for evaluation and use."""
+        path = self.folder / "snapshots" / f"{self.k:09d}.safetensors"
+        snapshot.save(path, self.policy())
+        return path
+
+    def policy(self) -> snapshot.Snapshot:
+        """The current policy as something that acts."""
+        env, layers = self.built.env, jax.device_get(self.state.policy.layers)
+        return snapshot.Snapshot(
+            self.k, self.steps, self.cfg.env, layers, self.built.view, env.low, env.high
+        )
+
+    def fingerprint(self) -> str:
+        """SHA-256 over every array of State."""
+        self._mend()
+        return fingerprint(_named(self.state))
+
+    def close(self) -> None:
+        self._open.close()
+
+    def _keep(self, taus: list[Trajectory]) -> list[Trajectory]:
+        self._taus = taus
+        return taus
+
+    def _mend(self) -> None:
+        """An iteration that failed has used up the data it started from: make them again."""
+        if self.state.data.steps.is_deleted():
+            self.state = self.state._replace(data=self._data())
+
+    def _data(self) -> Any:
+        data = deep.no_data(self.built.spec, self.cfg.learner)
+        for segment in self.segments:
+            data = self.parts.add(data, _unpack(segments.read(self.folder / "segments", segment)))
+        return data
+
+    def _enter(self) -> None:
+        self._open.enter_context(lock.held(self.folder))
+        for folder in (self.folder, *(self.folder / name for name in FOLDERS)):
+            files.make_dir(folder)
+            files.sweep(folder)
+        self._log = self._open.enter_context(log.Log(self.folder / "metrics.jsonl"))
+
+    def _restore(self) -> None:
+        found = checkpoint.newest(self.folder / "checkpoints", self.say)
+        k = 0 if found is None else found.k
+        self._log.close()
+        log.cut(self.folder / "metrics.jsonl", k)
+        self._log = self._open.enter_context(log.Log(self.folder / "metrics.jsonl"))
+        checkpoint.prune(self.folder / "checkpoints", k)
+        segments.prune(self.folder / "segments", k)
+        for path in (self.folder / "snapshots").glob("*.safetensors"):
+            if int(path.stem) > k:
+                path.unlink()
+        if found is None:
+            return
+        self.segments = [Segment(*pair) for pair in found.meta["segments"]]
+        small = _filled(_small(self.state), found.arrays, str(self.folder))
+        self.state = State(k + 1, small.policy, small.cost, small.critics, self._data())
+        self.steps = found.meta["steps"]
+
+
+def read_config(folder: Path) -> Config:
+    """What the run was asked to do."""
+    path = folder / "config.json"
+    try:
+        return from_mapping(json.loads(path.read_text(encoding="utf-8")), str(path))
+    except (OSError, ValueError) as error:
+        raise StorageError(f"is not a run ({error})", str(folder), "give a run's folder") from None
+
+
+def check_drift(folder: Path, allow: bool, say: Say) -> None:
+    """Other versions or threads may give other bits: refuse, or say so."""
+    try:
+        then = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StorageError(f"cannot be read ({error})", str(folder / "provenance.json")) from None
+    now = provenance.about()
+    changed = [
+        f"{name} was {then.get(name)}, is {now[name]}"
+        for name in ("python", "machine", "threads", "versions")
+        if then.get(name) != now[name]
+    ]
+    if changed and not allow:
+        raise StorageError(
+            "cannot be resumed exactly: " + "; ".join(changed),
+            str(folder),
+            "restore what changed, or resume with --allow-drift",
+        )
+    for change in changed:
+        say(f"resuming although {change}")
+
+
+def _small(state: State) -> State:
+    return state._replace(k=np.int64(state.k), data=())
+
+
+def _named(tree: Any) -> dict[str, np.ndarray]:
+    leaves = jax.tree_util.tree_leaves_with_path(jax.device_get(tree))
+    return {jax.tree_util.keystr(path): np.asarray(x) for path, x in leaves}
+
+
+def _filled(template: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
+    """The tree with the stored arrays as its leaves."""
+    leaves, treedef = jax.tree_util.tree_flatten_with_path(template)
+    filled = []
+    for path, leaf in leaves:
+        name = jax.tree_util.keystr(path)
+        stored = arrays.get(name)
+        if stored is None or stored.shape != np.shape(leaf) or len(arrays) != len(leaves):
+            raise SoarError(
+                f"the checkpoint does not fit this run at {name}",
+                where,
+                "was the base method or its settings changed?",
+            )
+        filled.append(jax.numpy.asarray(stored) if path[0].name != "k" else stored)
+    return jax.tree_util.tree_unflatten(treedef, filled)
+
+
+def _pack(taus: list[Trajectory]) -> dict[str, np.ndarray]:
+    return {
+        "observations": np.concatenate([tau.observations for tau in taus]),
+        "actions": np.concatenate([tau.actions for tau in taus]),
+        "lengths": np.array([len(tau.actions) for tau in taus], np.int32),
+        "terminated": np.array([tau.terminated for tau in taus]),
+    }
+
+
+def _unpack(arrays: dict[str, np.ndarray]) -> list[Trajectory]:
+    taus, row, step = [], 0, 0
+    for length, terminated in zip(arrays["lengths"], arrays["terminated"], strict=True):
+        observations = arrays["observations"][row : row + length + 1]
+        actions = arrays["actions"][step : step + length]
+        taus.append(Trajectory(observations, actions, bool(terminated)))
+        row, step = row + length + 1, step + length
+    return taus
+
+
+def _number(x: Any) -> float | int:
+    return int(x) if np.issubdtype(np.asarray(x).dtype, np.integer) else float(x)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    files.write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())

@@ -1,0 +1,62 @@
+"""Training as a user sees it: until so many steps, with checkpoints, snapshots and progress."""
+
+import dataclasses
+from collections.abc import Callable
+
+from soar_il.errors import StorageError
+from soar_il.runs.run import Run
+from soar_il.soar import Seen
+
+
+@dataclasses.dataclass(frozen=True)
+class Keep:
+    """How often what is written, in environment steps."""
+
+    checkpoint: int = 10_000
+    snapshot: int = 5_000
+
+
+def train(
+    run: Run,
+    total: int,
+    keep: Keep,
+    on_iteration: Callable[[Seen], bool | None],
+    on_snapshot: Callable[[Run], None],
+) -> None:
+    """Iterate until ``total`` steps; a callback that returns False stops it.
+
+    Whatever ends it, an interruption or an error, the last finished iteration is kept.
+    """
+    if run.steps >= total:
+        return
+    saved = run.k
+    try:
+        before = run.steps
+        for seen in run.iterate():
+            last = run.steps >= total
+            go_on = on_iteration(seen) is not False
+            if last or not go_on or _passed(before, run.steps, keep.snapshot):
+                run.keep_policy()
+                on_snapshot(run)
+            if _passed(before, run.steps, keep.checkpoint):
+                saved = _try_checkpoint(run, saved)
+            before = run.steps
+            if last or not go_on:
+                break
+    finally:
+        if run.k > saved:
+            run.checkpoint()
+
+
+def _try_checkpoint(run: Run, saved: int) -> int:
+    """A full disk is no reason to stop: the checkpoint before is intact, and the next may work."""
+    try:
+        run.checkpoint()
+    except StorageError as error:
+        run.say(f"warning: no checkpoint at iteration {run.k}: {error}")
+        return saved
+    return run.k
+
+
+def _passed(before: int, now: int, every: int) -> bool:
+    return every > 0 and now // every > before // every

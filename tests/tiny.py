@@ -1,0 +1,57 @@
+"""Runs so small that they take a second, on the point mass."""
+
+import gymnasium as gym
+import toys
+
+from soar_il.agent import Imitator
+from soar_il.bases import BASES
+
+LEARNER = {
+    "hidden": [16, 16],
+    "batch": 16,
+    "iteration_steps": 60,
+    "random_steps": 60,
+    "capacity": 2048,
+}
+COST = {"hidden": [16], "batch": 16}
+SETTINGS = [
+    *(f"learner.{name}={value}" for name, value in LEARNER.items()),
+    *(f"cost.{name}={value}" for name, value in COST.items()),
+]
+EVERY_BASE = sorted(BASES)
+
+
+def register():
+    """The point mass by an id, for commands."""
+    if "Point-v0" not in gym.registry:
+        gym.register("Point-v0", "toys:PointMass", max_episode_steps=toys.HORIZON)
+
+
+def demos(n=4):
+    return toys.demos_of(toys.PointMass, n, seed=0)
+
+
+def imitator(env=toys.PointMass, critics=2, **more):
+    learner = {**LEARNER, **more.pop("learner", {})}
+    cost = None if not isinstance(more.get("base", ""), str) else COST
+    return Imitator(
+        env,
+        more.pop("demos", None) or demos(),
+        critics=critics,
+        horizon=toys.HORIZON,
+        learner=learner,
+        cost=cost,
+        **more,
+    )
+
+
+def main():
+    """``soar`` with the point mass known."""
+    from soar_il.cli import main
+
+    register()
+    main()
+
+
+if __name__ == "__main__":
+    main()
