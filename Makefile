@@ -31,6 +31,7 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 bench: setup
+	PYTHONPATH=tests $(BIN)/python benchmarks/deep.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/tabular.py
 
 clean:
