@@ -1,171 +1,29 @@
 import math
-from functools import cache, partial
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
-
-from soar_il import rng, soar
-from soar_il.bases.api import Base, Needs
-from soar_il.deep import actor, critics, networks, policy, replay
-from soar_il.deep import parts as deep
-from soar_il.deep.settings import Settings
-from soar_il.errors import NonFiniteError
-from soar_il.types import Batch, Spec, Treated
-
-SPEC = Spec(3, 2)
-SEED = 3
-
-
-def cost_of(state, batch):
-    return state * jnp.sum(batch.observations, -1) + jnp.sum(batch.actions**2, -1)
-
-
-KNOWN = Base(
-    needs=Needs(actions=False, on_policy=False),
-    init=lambda key, spec, expert: np.float32(0.3),
-    update=lambda cost, expert, data, key: (cost, {}),
-    cost=cost_of,
+from known import (
+    KNOWN,
+    SPEC,
+    double,
+    episode,
+    first_state,
+    learned,
+    normals,
+    replay_of,
+    same,
+    settings,
+    update_actor,
+    update_critics,
 )
 
-
-def settings(**more):
-    small = {"critics": 2, "batch": 8, "hidden": (8,), "capacity": 1024, "learning_rate": 3e-3}
-    return Settings(**{**small, **more})
-
-
-def normals(seed, shape, dtype=np.float32):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
-
-
-def episode(seed, length=30):
-    continues = np.ones(length, np.float32)
-    continues[-1] = 0
-    return Treated(
-        observations=normals(seed, (length + 1, 3)),
-        actions=np.tanh(normals(seed + 1, (length, 2))),
-        continues=continues,
-        weights=np.ones(length, np.float32),
-        occupancy=np.ones(length, np.float32),
-    )
-
-
-def replay_of(seeds, tables, steps=1):
-    return replay.add(replay.empty(SPEC, 1024, tables), [episode(seed) for seed in seeds], steps)
-
-
-@cache
-def first_state(s):
-    return deep.initial(rng.at(0, 0), KNOWN, None, SPEC, s)
-
-
-def learned(s, data, state=None, **other_parts):
-    """One iteration of Algorithm 1 on data that are there already."""
-    made = deep.parts(KNOWN, None, None, None, SPEC, s)
-    parts = made._replace(collect=lambda *_: None, add=lambda *_: data, **other_parts)
-    return soar.iteration(parts, first_state(s) if state is None else state, SEED)
-
-
-update_critics = jax.jit(critics.update, static_argnums=(5, 6))
-update_actor = jax.jit(actor.update, static_argnums=(1, 4, 5))
-
-
-def same(one, other):
-    """Bit for bit."""
-    pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
-    return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
-
-
-def double(tree):
-    def cast(x):
-        return np.asarray(x, float) if jnp.issubdtype(x.dtype, jnp.floating) else x
-
-    return jax.tree.map(cast, tree)
-
-
-def network(layers, x):
-    *hidden, (w, b) = layers
-    for v, c in hidden:
-        x = jnp.maximum(x @ v + c, 0.0)
-    return x @ w + b
-
-
-def plain_sac(s, state, data, updates):
-    """SAC for costs with a tuned temperature; its two critics are two networks."""
-    adam = optax.adam(s.learning_rate)
-    thetas = [jax.tree.map(lambda x, n=n: x[n], state.critics.layers) for n in (0, 1)]
-    members = tuple((theta, theta, adam.init(theta)) for theta in thetas)
-    psi, log_alpha = state.policy.layers, state.policy.log_alpha
-    carry = (psi, adam.init(psi), log_alpha, adam.init(log_alpha), members)
-
-    def act(psi, states, z):
-        out = network(psi, states)
-        mean, std = out[:, :2], jnp.exp(jnp.clip(out[:, 2:], -20.0, 2.0))
-        u = mean + std * z
-        density = jnp.exp(-0.5 * z**2) / (std * math.sqrt(2 * math.pi))
-        return jnp.tanh(u), jnp.sum(jnp.log(density) + 2 * jnp.log(jnp.cosh(u)), axis=1)
-
-    def q(theta, states, actions):
-        return network(theta, jnp.concatenate([states, actions], axis=1))[:, 0]
-
-    @jax.jit
-    def step(n, carry):
-        psi, psi_adam, log_alpha, alpha_adam, members = carry
-        alpha = jnp.exp(log_alpha)
-        key = rng.Streams(jax.random.fold_in(rng.at(SEED, 1).key, n))
-        draw, noise = jax.random.split(key("critics"))
-        b = jax.tree.map(lambda x: x[0], data.draw_each(draw, s.batch, 1))
-        after = b.next_observations
-        actions, log_pi = act(psi, after, jax.random.normal(noise, (1, s.batch, 2))[0])
-        following = jnp.maximum(*(q(target, after, actions) for _, target, _ in members))
-        goal = cost_of(state.cost, b) + s.discount * b.continues * (following + alpha * log_pi)
-
-        def error(theta):
-            return jnp.mean((q(theta, b.observations, b.actions) - goal) ** 2)
-
-        moved = []
-        for theta, target, moments in members:
-            change, moments = adam.update(jax.grad(error)(theta), moments)
-            theta = optax.apply_updates(theta, change)
-            target = jax.tree.map(lambda x, y: x + s.target_rate * (y - x), target, theta)
-            moved.append((theta, target, moments))
-
-        draw, noise = jax.random.split(key("policy"))
-        states = data.draw(draw, s.batch).observations
-        z = jax.random.normal(noise, (s.batch, 2))
-
-        def loss(psi):
-            actions, log_pi = act(psi, states, z)
-            larger = jnp.maximum(*(q(theta, states, actions) for theta, _, _ in moved))
-            return jnp.mean(alpha * log_pi + larger), jnp.mean(log_pi)
-
-        slope, log_pi = jax.grad(loss, has_aux=True)(psi)
-        change, psi_adam = adam.update(slope, psi_adam)
-        psi = optax.apply_updates(psi, change)
-        change, alpha_adam = adam.update(-log_pi - 2 * s.target_entropy, alpha_adam)
-        return psi, psi_adam, log_alpha + change, alpha_adam, tuple(moved)
-
-    for n in range(updates):
-        carry = step(np.int32(n), carry)
-    psi, _, log_alpha, _, pair = carry
-    both = (jax.tree.map(lambda *x: np.stack(x), *(m[part] for m in pair)) for part in (0, 1))
-    return psi, log_alpha, *both
-
-
-def test_one_pair_of_critics_is_plain_sac():
-    s = settings(critics=1, tune_alpha=True)
-    state, data = first_state(s), replay_of([1, 2, 3], 0, steps=100)
-    with jax.enable_x64(True):
-        data = jax.tree.map(jnp.asarray, double(data))
-        state = state._replace(critics=double(state.critics), policy=double(state.policy))
-        after, _ = learned(s, data, state)
-        found = after.policy.layers, after.policy.log_alpha, *after.critics[:2]
-        expected = plain_sac(s, state, data, 100)
-        assert int(after.policy.updates) == 100
-        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
-            np.testing.assert_allclose(a, b, rtol=0, atol=1e-11)
+from soar_il.deep import actor, critics, networks, policy, replay
+from soar_il.deep import parts as deep
+from soar_il.errors import NonFiniteError
+from soar_il.types import Batch, Spec
 
 
 def test_with_one_pair_neither_sigma_nor_split_changes_a_bit():
@@ -532,82 +390,3 @@ def test_a_stack_of_networks_is_its_members():
         (v, c), (w, b) = ((w[n], b[n]) for w, b in layers)
         for found, at in ((shared[n], x), (own[n], each[n])):
             np.testing.assert_allclose(found, np.maximum(at @ v + c, 0) @ w + b, atol=1e-6)
-
-
-def eager_sac(s, state, data, updates):
-    """Plain SAC once more, two networks and 2-D products, an operation at a time."""
-    adam = optax.adam(s.learning_rate)
-    members = [
-        (theta, theta, adam.init(theta))
-        for theta in (jax.tree.map(lambda x, n=n: x[n], state.critics.layers) for n in (0, 1))
-    ]
-    psi, moments, alpha = (
-        state.policy.layers,
-        state.policy.optimiser,
-        jnp.exp(state.policy.log_alpha),
-    )
-
-    def act(psi, states, z):
-        mean, log_std = jnp.split(network(psi, states), 2, axis=-1)
-        log_std = jnp.clip(log_std, -20.0, 2.0)
-        u = mean + jnp.exp(log_std) * z
-        normal = -0.5 * z**2 - log_std - 0.5 * math.log(2 * math.pi)
-        slope = 2.0 * (math.log(2.0) - u - jax.nn.softplus(-2.0 * u))
-        return jnp.tanh(u), jnp.sum(normal - slope, axis=-1)
-
-    def q(theta, states, actions):
-        return network(theta, jnp.concatenate([states, actions], axis=-1))[..., 0]
-
-    def error(theta, batch, goal):
-        return jnp.mean((q(theta, batch.observations, batch.actions) - goal) ** 2)
-
-    def loss(psi, pair, states, z):
-        actions, log_pi = act(psi, states, z)
-        return jnp.mean(
-            alpha * log_pi + jnp.maximum(*(q(theta, states, actions) for theta in pair))
-        )
-
-    for n in range(updates):
-        (batch, z), (states, noise) = draws(s, data, n)
-        b, z = jax.tree.map(lambda x: x[0], batch), z[0]
-        actions, log_pi = act(psi, b.next_observations, z)
-        larger = jnp.maximum(*(q(target, b.next_observations, actions) for _, target, _ in members))
-        goal = cost_of(state.cost, b) + s.discount * b.continues * (larger + alpha * log_pi)
-        moved = []
-        for theta, target, theirs in members:
-            change, theirs = adam.update(jax.grad(error)(theta, b, goal), theirs)
-            theta = optax.apply_updates(theta, change)
-            moved.append((theta, optax.incremental_update(theta, target, s.target_rate), theirs))
-        members = moved
-        slope = jax.grad(loss)(psi, [m[0] for m in members], states, noise)
-        change, moments = adam.update(slope, moments)
-        psi = optax.apply_updates(psi, change)
-    stacked = [jax.tree.map(lambda *x: np.stack(x), *(m[part] for m in members)) for part in (0, 1)]
-    return psi, *stacked
-
-
-def draws(s, data, n):
-    """What update n draws: a batch and noise for the critics, states and noise for the actor."""
-    key = rng.Streams(jax.random.fold_in(rng.at(SEED, 1).key, n))
-    (draw, noise), (draw_pi, noise_pi) = map(jax.random.split, (key("critics"), key("policy")))
-    batch = data.draw_each(draw, s.batch, s.critics)
-    states = data.draw(draw_pi, s.batch).observations
-    z = jax.random.normal(noise, batch.actions.shape)
-    return (batch, z), (states, jax.random.normal(noise_pi, (s.batch, SPEC.action)))
-
-
-def test_one_pair_of_critics_is_plain_sac_bit_for_bit():
-    """In float32, an operation at a time: compiled as a whole, each program groups its own sums."""
-    s = settings(critics=1, hidden=(32, 32), batch=16)
-    data, state = (
-        replay_of(range(4), 0),
-        first_state(settings(critics=1, hidden=(32, 32), batch=16)),
-    )
-    pair, pi = state.critics, state.policy
-    for n in range(40):
-        (batch, z), (states, noise) = draws(s, data, n)
-        costs = cost_of(state.cost, batch)
-        pair, _ = critics.update(pair, pi, costs, batch, z, SPEC, s)
-        optimistic = partial(critics.optimistic_q, pair.layers, sigma=s.sigma)
-        pi, _ = actor.update(pi, optimistic, states, noise, SPEC, s)
-    assert same((pi.layers, pair.layers, pair.targets), eager_sac(s, state, data, 40))

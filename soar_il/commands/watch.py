@@ -6,7 +6,6 @@ It is handed files and numbers, and hands nothing back.
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from soar_il.errors import ConfigError
@@ -84,12 +83,7 @@ class Watch:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._board:
             self._board.close()
         self._open.close()
