@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -65,12 +67,18 @@ class Built(NamedTuple):
     env: BlindEnv
     view: View
     spec: Spec
+    no_data: Callable[[], Any]  # D^0 anew
+    trajectory: Any = Trajectory  # what collect makes a list of
 
 
 def resolve(base: str, env: str, preset: str = "tuned", **overrides: Any) -> Config:
     """A preset, its section for this environment, then what the user says; nested as in TOML."""
     if base not in BASES:
         raise ConfigError(f"no base method is called {base!r}", do=closest(base, BASES))
+    return from_preset(base, env, preset, overrides)
+
+
+def from_preset(base: str, env: str, preset: str, overrides: dict[str, Any]) -> Config:
     mapping = config.preset_mapping(base, preset)
     special = mapping.pop("env", {}).get(env, {})
     for layer in (special, overrides):
@@ -115,7 +123,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
     state = deep.initial(rng.at(cfg.seed, 0), base, expert, spec, cfg.learner)
     collector = Collector(env, view, spec, cfg.learner)
     made = deep.parts(base, expert, collector, view, spec, cfg.learner)
-    return Built(made, state, env, view, spec)
+    return Built(made, state, env, view, spec, partial(deep.no_data, spec, cfg.learner))
 
 
 def check_fit(demos: Demos, env: BlindEnv, base: Base) -> None:

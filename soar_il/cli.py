@@ -8,17 +8,37 @@ from typing import Any
 
 import tyro
 
-from soar_il.commands import deep, tabular
+from soar_il.commands import deep, demos, experts, tabular
 from soar_il.errors import SoarError
 from soar_il.report.progress import console
 
-COMMANDS: dict[str, Callable[..., None]] = {
+ABOUT = "Imitation learning with soft optimistic actor-critics."
+Commands = dict[str, Callable[..., None]]
+
+COMMANDS: Commands = {
     "train": deep.train,
     "resume": deep.resume,
     "eval": deep.evaluate,
     "fingerprint": deep.fingerprint,
     "tabular": tabular.tabular,
     "regret": tabular.regret,
+}
+
+GROUPS: dict[str, tuple[str, Commands]] = {
+    "demos": (
+        "Demonstrations: what there is, what is in it, whether it fits, other formats.",
+        {
+            "list": demos.list_,
+            "info": demos.info,
+            "check": demos.check,
+            "convert": demos.convert,
+            "record": demos.record,
+        },
+    ),
+    "expert": (
+        "Experts: policies trained on the true reward.",
+        {"train": experts.train, "keep": experts.keep, "table": experts.table},
+    ),
 }
 
 
@@ -30,11 +50,7 @@ def main() -> None:
     """Run a sub-command; 2 for an error of the user's, 130 after Ctrl-C, 143 after SIGTERM."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        tyro.extras.subcommand_cli_from_dict(
-            COMMANDS,
-            prog="soar",
-            description="Imitation learning with soft optimistic actor-critics.",
-        )
+        _dispatch(sys.argv[1:])
     except SoarError as error:
         console.print(f"[bold red]error[/] {rich_safe(str(error))}", soft_wrap=True)
         sys.exit(2)
@@ -42,6 +58,25 @@ def main() -> None:
         sys.exit(143)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _dispatch(arguments: list[str]) -> None:
+    text, commands = ABOUT, COMMANDS | {name: _shown(group[0]) for name, group in GROUPS.items()}
+    prog = "soar"
+    if arguments and arguments[0] in GROUPS:
+        prog, (text, commands) = f"soar {arguments[0]}", GROUPS[arguments[0]]
+        arguments = arguments[1:]
+    tyro.extras.subcommand_cli_from_dict(commands, prog=prog, description=text, args=arguments)
+
+
+def _shown(text: str) -> Callable[..., None]:
+    """How a group looks in the list of commands; it is dispatched before it could be called."""
+
+    def group() -> None:
+        raise AssertionError("a group is not a command")
+
+    group.__doc__ = text
+    return group
 
 
 def rich_safe(text: str) -> str:

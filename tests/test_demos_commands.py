@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from soar_il.demos import Demos, commands, summary
+from soar_il.commands import demos as commands
+from soar_il.demos import Demos, summary
 from soar_il.errors import DemoError
 
 RNG = np.random.default_rng(0)

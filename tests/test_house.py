@@ -18,6 +18,7 @@ LAYERS = (
     {"build"},
     {"runs"},
     {"evaluation"},
+    {"experts"},
     {"agent", "commands"},
     {"cli"},
 )

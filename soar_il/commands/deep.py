@@ -11,7 +11,6 @@ from soar_il.report.progress import console
 
 if TYPE_CHECKING:
     from soar_il.runs.run import Run
-    from soar_il.runs.train import Keep
 
 Assignments = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE", name="set")]
 Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
@@ -59,12 +58,10 @@ def train(
     """
     from soar_il.build import resolve
     from soar_il.demos import Demos
-    from soar_il.runs import compiled
     from soar_il.runs.run import Run
-    from soar_il.runs.train import Keep
 
-    _check_steps(steps)
-    overrides = _assigned(settings)
+    check_steps(steps)
+    overrides = assigned(settings)
     learner = {"critics": critics, "sigma": sigma}
     given = {name: value for name, value in learner.items() if value is not None}
     overrides["learner"] = {**overrides.get("learner", {}), **given}
@@ -72,14 +69,9 @@ def train(
         overrides["termination"] = termination
     cfg = resolve(base, env, preset, **overrides, seed=seed, demonstrations=demonstrations)
     folder = out or Path("results") / env / f"{base}-L{cfg.learner.critics}-seed{seed}"
-    compiled.keep_compiled_programs()
-    run = Run.create(folder, cfg, env, Demos.load(demos), say=_say)
-    _print_settings(preset, dataclasses.asdict(cfg))
-    keep = Keep(checkpoint_every, evaluate_every or 5_000)
-    plan = {"steps": steps, "evaluate_every": evaluate_every, "episodes": episodes}
-    plan |= {"checkpoint_every": checkpoint_every, "tensorboard": tensorboard}
-    _write_plan(folder, plan)
-    _go(run, steps, keep, episodes if evaluate_every else 0, tensorboard)
+    run = Run.create(folder, cfg, env, Demos.load(demos), say=say)
+    show(preset, dataclasses.asdict(cfg))
+    go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))
 
 
 def resume(run_dir: Folder, steps: int | None = None, allow_drift: bool = False) -> None:
@@ -90,19 +82,13 @@ def resume(run_dir: Folder, steps: int | None = None, allow_drift: bool = False)
         steps: Another total of environment steps.
         allow_drift: Go on although versions or threads are others; the bits may differ then.
     """
-    from soar_il.runs import compiled
-    from soar_il.runs.run import Run
-    from soar_il.runs.train import Keep
-
     plan = _read_plan(run_dir)
-    total = plan["steps"] if steps is None else steps
-    _check_steps(total)
-    compiled.keep_compiled_programs()
-    run = Run.resume(run_dir, allow_drift=allow_drift, say=_say)
-    _say(f"resuming at iteration {run.k}, {run.steps:,} of {total:,} steps")
-    keep = Keep(plan["checkpoint_every"], plan["evaluate_every"] or 5_000)
-    episodes = plan["episodes"] if plan["evaluate_every"] else 0
-    _go(run, total, keep, episodes, plan["tensorboard"])
+    if steps is not None:
+        check_steps(steps)
+        plan["steps"] = steps
+    run = _resumed(run_dir, allow_drift)
+    say(f"resuming at iteration {run.k}, {run.steps:,} of {plan['steps']:,} steps")
+    go(run, plan)
 
 
 def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = True) -> None:
@@ -147,19 +133,42 @@ def fingerprint(run_dir: Folder, allow_drift: bool = False) -> None:
         run_dir: The run directory.
         allow_drift: Although versions or threads are others.
     """
-    from soar_il.runs.run import Run
-
-    run = Run.resume(run_dir, allow_drift=allow_drift, say=_say)
+    run = _resumed(run_dir, allow_drift)
     print(run.fingerprint())
     run.close()
 
 
-def _go(run: "Run", total: int, keep: "Keep", episodes: int, tensorboard: bool) -> None:
+def _resumed(folder: Path, allow_drift: bool) -> "Run":
+    """An imitator's run or an expert's, from its newest checkpoint."""
+    from soar_il.experts import sac
+    from soar_il.runs.run import Run, read_config
+
+    make = sac.build if read_config(folder).base == sac.NAME else None
+    return Run.resume(folder, allow_drift=allow_drift, say=say, make=make)
+
+
+def started(
+    run: "Run", steps: int, evaluate_every: int, episodes: int, checkpoint_every: int, board: bool
+) -> dict[str, Any]:
+    """What `soar resume` will need to know."""
+    plan = {"steps": steps, "evaluate_every": evaluate_every, "episodes": episodes}
+    plan |= {"checkpoint_every": checkpoint_every, "tensorboard": board}
+    _write_plan(run.folder, plan)
+    return plan
+
+
+def go(run: "Run", plan: dict[str, Any]) -> None:
+    """Train to the plan's end, with progress and evaluation."""
     from soar_il.commands.watch import Watch
     from soar_il.report.training import TrainingProgress
+    from soar_il.runs import compiled
+    from soar_il.runs.train import Keep
     from soar_il.runs.train import train as train_run
 
-    with Watch(run, episodes, tensorboard) as watch:
+    compiled.keep_compiled_programs()
+    total, every = plan["steps"], plan["evaluate_every"]
+    keep = Keep(plan["checkpoint_every"], every or 5_000)
+    with Watch(run, plan["episodes"] if every else 0, plan["tensorboard"]) as watch:
         watch.catch_up()
         with TrainingProgress(run.steps, total) as progress:
 
@@ -172,18 +181,18 @@ def _go(run: "Run", total: int, keep: "Keep", episodes: int, tensorboard: bool) 
         watch.finish()
 
 
-def _print_settings(preset: str, settings: dict[str, Any], indent: str = "") -> None:
+def show(preset: str, settings: dict[str, Any], indent: str = "") -> None:
     if not indent:
         console.print(f"preset {preset}")
     for name, value in settings.items():
         if isinstance(value, dict):
             console.print(f"{indent}  {name}:")
-            _print_settings(preset, value, indent + "  ")
+            show(preset, value, indent + "  ")
         else:
             console.print(f"{indent}  {name} = {value}", markup=False)
 
 
-def _assigned(settings: tuple[str, ...]) -> dict[str, Any]:
+def assigned(settings: tuple[str, ...]) -> dict[str, Any]:
     """learner.alpha=0.1 as a nested mapping; values as TOML has them, or plain words."""
     import tomllib
 
@@ -204,12 +213,12 @@ def _assigned(settings: tuple[str, ...]) -> dict[str, Any]:
     return nested
 
 
-def _check_steps(steps: int) -> None:
+def check_steps(steps: int) -> None:
     if steps < 1:
         raise ConfigError(f"steps is {steps}", do="give at least 1")
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
 
 

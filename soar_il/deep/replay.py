@@ -38,13 +38,25 @@ class Replay(NamedTuple):
 
     def draw(self, key: Any, n: int) -> Batch:
         """n transitions of D^k, uniformly."""
-        return self.at(_entries(self, key, (n,), jnp.zeros(1, jnp.int32))[0])
+        return self.at(self.rows(key, n))
 
     def draw_each(self, key: Any, n: int, critics: int) -> Batch:
         """n transitions of each D^k_ell, [L, n]; without a split, L minibatches of D^k."""
+        return self.at(self.rows_each(key, n, critics))
+
+    def rows(self, key: Any, n: int) -> Any:
+        """Where n transitions start."""
+        back = 1 + jax.random.randint(key, (n,), 0, self.count[0])
+        return self.index[0, (self.head[0] - back) % self.index.shape[1]]
+
+    def rows_each(self, key: Any, n: int, critics: int) -> Any:
+        """Where n transitions for each critic start, [L, n]."""
         split = self.index.shape[0] > 1
         tables = jnp.arange(1, critics + 1) if split else jnp.zeros(critics, jnp.int32)
-        return self.at(_entries(self, key, (n,), tables))
+        count, capacity = self.count[tables][:, None], self.index.shape[1]
+        drawn = jax.random.randint(key, (len(tables), n), 0, count)
+        place = (self.head[tables][:, None] - count + drawn) % capacity
+        return self.index[tables[:, None], place]
 
     def at(self, rows: Any) -> Batch:
         """The transitions that start at these rows."""
@@ -180,10 +192,3 @@ def _counted(replay: Replay, trajectories: Any, steps: Any, transitions: Any) ->
         new_steps=steps,
         fresh=transitions,
     )
-
-
-def _entries(replay: Replay, key: Any, shape: tuple[int, ...], tables: Any) -> Any:
-    count, capacity = replay.count[tables][:, None], replay.index.shape[1]
-    drawn = jax.random.randint(key, (len(tables), *shape), 0, count)
-    place = (replay.head[tables][:, None] - count + drawn) % capacity
-    return replay.index[tables[:, None], place]

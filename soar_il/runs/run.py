@@ -19,32 +19,29 @@ import numpy as np
 from soar_il import provenance, soar
 from soar_il.bases.api import Base
 from soar_il.build import Built, Config, build, from_mapping
-from soar_il.deep import parts as deep
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source
-from soar_il.errors import SoarError, StorageError
+from soar_il.errors import ConfigError, SoarError, StorageError
 from soar_il.runs import checkpoint, files, lock, log, segments, snapshot
 from soar_il.runs.fingerprint import fingerprint
 from soar_il.runs.segments import Segment
 from soar_il.soar import Seen, State
-from soar_il.types import Trajectory
 
 Say = Callable[[str], None]
+Make = Callable[[Config, Source], Built]
 FOLDERS = ("checkpoints", "segments", "snapshots")
 
 
 class Run:
     """An open run; one process at a time holds its directory."""
 
-    def __init__(
-        self, folder: Path, cfg: Config, source: Source, demos: Demos, base: Base | None, say: Say
-    ) -> None:
+    def __init__(self, folder: Path, cfg: Config, source: Source, make: Make, say: Say) -> None:
         self.folder, self.cfg, self.source, self.say = folder, cfg, source, say
-        self.built: Built = build(cfg, source, demos, base)
+        self.built = make(cfg, source)
         self.state: State = self.built.state
         self.steps = 0  # environment steps taken, all of them
         self.segments: list[Segment] = []
-        self._taus: list[Trajectory] = []
+        self._taus: list[Any] = []
         collect = self.built.parts.collect
         self.parts = self.built.parts._replace(collect=lambda *a: self._keep(collect(*a)))
         self._open = ExitStack()
@@ -55,19 +52,24 @@ class Run:
         folder: Path,
         cfg: Config,
         source: Source,
-        demos: Demos,
+        demos: Demos | None,
         base: Base | None = None,
         say: Say = print,
+        make: Make | None = None,
     ) -> "Run":
-        """A new run; everything that can be wrong with it is found before the folder is made."""
+        """A new run; everything that can be wrong with it is found before the folder is made.
+
+        ``make`` is for runs that are not imitation and have no demonstrations.
+        """
         if (folder / "config.json").exists():
             raise StorageError(
                 "there is a run here already", str(folder), "resume it, or choose another folder"
             )
-        run = Run(folder, cfg, source, demos, base, say)
+        run = Run(folder, cfg, source, make or _imitation(demos, base), say)
         try:
             run._enter()
-            demos.save(folder / "demos.demos", overwrite=True)
+            if demos is not None:
+                demos.save(folder / "demos.demos", overwrite=True)
             _write_json(folder / "provenance.json", provenance.about())
             _write_json(folder / "config.json", dataclasses.asdict(cfg))
         except BaseException:
@@ -82,11 +84,13 @@ class Run:
         base: Base | None = None,
         allow_drift: bool = False,
         say: Say = print,
+        make: Make | None = None,
     ) -> "Run":
         """A run as its newest good checkpoint has it; its logs are cut back to there."""
         cfg = read_config(folder)
         check_drift(folder, allow_drift, say)
-        run = Run(folder, cfg, source or cfg.env, Demos.load(folder / "demos.demos"), base, say)
+        make = make or _imitation(Demos.load(folder / "demos.demos"), base)
+        run = Run(folder, cfg, source or cfg.env, make, say)
         try:
             run._enter()
             run._restore()
@@ -138,7 +142,7 @@ class Run:
     def close(self) -> None:
         self._open.close()
 
-    def _keep(self, taus: list[Trajectory]) -> list[Trajectory]:
+    def _keep(self, taus: list[Any]) -> list[Any]:
         self._taus = taus
         return taus
 
@@ -148,9 +152,10 @@ class Run:
             self.state = self.state._replace(data=self._data())
 
     def _data(self) -> Any:
-        data = deep.no_data(self.built.spec, self.cfg.learner)
+        data = self.built.no_data()
         for segment in self.segments:
-            data = self.parts.add(data, _unpack(segments.read(self.folder / "segments", segment)))
+            arrays = segments.read(self.folder / "segments", segment)
+            data = self.parts.add(data, _unpack(arrays, self.built.trajectory))
         return data
 
     def _enter(self) -> None:
@@ -177,6 +182,12 @@ class Run:
         small = _filled(_small(self.state), found.arrays, str(self.folder))
         self.state = State(k + 1, small.policy, small.cost, small.critics, self._data())
         self.steps = found.meta["steps"]
+
+
+def _imitation(demos: Demos | None, base: Base | None) -> Make:
+    if demos is None:
+        raise ConfigError("there are no demonstrations", do="give some")
+    return lambda cfg, source: build(cfg, source, demos, base)
 
 
 def read_config(folder: Path) -> Config:
@@ -236,23 +247,24 @@ def _filled(template: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
     return jax.tree_util.tree_unflatten(treedef, filled)
 
 
-def _pack(taus: list[Trajectory]) -> dict[str, np.ndarray]:
-    return {
-        "observations": np.concatenate([tau.observations for tau in taus]),
-        "actions": np.concatenate([tau.actions for tau in taus]),
-        "lengths": np.array([len(tau.actions) for tau in taus], np.int32),
-        "terminated": np.array([tau.terminated for tau in taus]),
-    }
+def _pack(taus: list[Any]) -> dict[str, np.ndarray]:
+    """One array for each field, end to end; besides observations a row is a step."""
+    columns = {name: [getattr(tau, name) for tau in taus] for name in taus[0]._fields}
+    lengths = np.array([len(actions) for actions in columns["actions"]], np.int32)
+    ends = np.array(columns.pop("terminated"))
+    packed = {name: np.concatenate(column) for name, column in columns.items()}
+    return {**packed, "lengths": lengths, "terminated": ends}
 
 
-def _unpack(arrays: dict[str, np.ndarray]) -> list[Trajectory]:
-    taus, row, step = [], 0, 0
-    for length, terminated in zip(arrays["lengths"], arrays["terminated"], strict=True):
-        observations = arrays["observations"][row : row + length + 1]
-        actions = arrays["actions"][step : step + length]
-        taus.append(Trajectory(observations, actions, bool(terminated)))
-        row, step = row + length + 1, step + length
-    return taus
+def _unpack(arrays: dict[str, np.ndarray], trajectory: Any) -> list[Any]:
+    lengths, ends = arrays["lengths"], arrays["terminated"]
+    steps = [name for name in trajectory._fields if name not in ("observations", "terminated")]
+    cuts = {name: np.split(arrays[name], np.cumsum(lengths)[:-1]) for name in steps}
+    cuts["observations"] = np.split(arrays["observations"], np.cumsum(lengths + 1)[:-1])
+    return [
+        trajectory(terminated=bool(end), **{name: cut[n] for name, cut in cuts.items()})
+        for n, end in enumerate(ends)
+    ]
 
 
 def _number(x: Any) -> float | int:

@@ -4,7 +4,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
 
+import tyro
 from rich.markup import escape
 from rich.table import Table
 
@@ -15,6 +17,9 @@ from soar_il.demos.check import notices
 from soar_il.demos.format import Demos
 from soar_il.errors import DemoError, DemoWarning
 from soar_il.report.progress import console
+
+Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
+Place = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMOS")]
 
 
 @contextmanager
@@ -36,7 +41,7 @@ def _notice(text: object) -> None:
     console.print(f"[yellow]notice[/] {escape(str(text))}", soft_wrap=True)
 
 
-def list_(folder: Path = Path()) -> None:
+def list_(folder: Annotated[Path, tyro.conf.Positional] = Path()) -> None:
     """The demonstrations in a folder.
 
     Args:
@@ -69,7 +74,7 @@ def _row(path: Path) -> tuple[str, str, str]:
     return str(counts[0]), str(counts[1]), escape(str(about.get("env", "?")))
 
 
-def info(path: Path, env: str | None = None, plot: Path | None = None) -> None:
+def info(path: Place, env: str | None = None, plot: Path | None = None) -> None:
     """What demonstrations hold.
 
     Args:
@@ -88,7 +93,7 @@ def info(path: Path, env: str | None = None, plot: Path | None = None) -> None:
         )
 
 
-def check(path: Path, env: str, strict: bool = False) -> None:
+def check(path: Place, env: str, strict: bool = False) -> None:
     """Whether demonstrations can be of an environment; stops at what cannot be right.
 
     Args:
@@ -106,8 +111,8 @@ def check(path: Path, env: str, strict: bool = False) -> None:
 
 
 def convert(
-    source: str,
-    target: Path,
+    source: Annotated[str, tyro.conf.Positional],
+    target: Annotated[Path, tyro.conf.Positional],
     shift: int = 0,
     actions: Path | None = None,
     env: str | None = None,
@@ -131,3 +136,33 @@ def convert(
     demos = Demos(demos.observations, demos.actions, demos.terminated, demos.about | said)
     written = demos.save(target, overwrite)
     console.print(f"{written}: {demos!r}", soft_wrap=True, markup=False)
+
+
+def record(
+    env: Env,
+    out: Path | None = None,
+    trajectories: int = 64,
+    deterministic: bool = True,
+    seed: int = 0,
+    overwrite: bool = False,
+) -> None:
+    """Record demonstrations of a shipped expert.
+
+    Args:
+        env: The environment's id; `soar expert table` lists them.
+        out: A .demos folder or an .npz file to write; by default <env>.demos.
+        trajectories: How many.
+        deterministic: The expert's mode, or draws from its policy.
+        seed: Of the starts and draws; the same seed gives the same trajectories.
+        overwrite: Replace what is there.
+    """
+    from soar_il.experts import record as recorder
+    from soar_il.experts import shipped
+
+    policy, card = shipped.expert(env)
+    about = {"expert_sha256": card["sha256"]}
+    made = recorder.record(policy, trajectories, deterministic, seed, about=about)
+    written = made.demos.save(out or Path(f"{env}.demos"), overwrite)
+    mean, std = made.returns.mean(), made.returns.std()
+    console.print(f"{written}: {made.demos!r}", soft_wrap=True, markup=False)
+    console.print(f"return {mean:.0f} ± {std:.0f} (not stored), seed {seed}")

@@ -1,0 +1,93 @@
+"""The expert policies that come with the package, each with a card."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from soar_il import provenance
+from soar_il.config import package_toml
+from soar_il.errors import ConfigError, StorageError, closest
+from soar_il.evaluation.score import Evaluator
+from soar_il.runs import files, log, snapshot
+from soar_il.runs.run import read_config
+from soar_il.runs.snapshot import Snapshot
+
+MEASURED = 2  # the evaluation seed of the card, apart from that which chose the policy
+
+
+class Row(NamedTuple):
+    """A line of the expert table."""
+
+    env: str
+    paper: float | None
+    returns: np.ndarray
+    lengths: np.ndarray
+    card: dict[str, Any]
+
+
+def folder() -> Path:
+    return Path(str(resources.files("soar_il") / "experts" / "policies"))
+
+
+def cards(where: Path | None = None) -> dict[str, dict[str, Any]]:
+    """By environment."""
+    found = [json.loads(p.read_text()) for p in sorted((where or folder()).glob("*.json"))]
+    return {card["env"]: card for card in found}
+
+
+def expert(env: str, where: Path | None = None) -> tuple[Snapshot, dict[str, Any]]:
+    """The shipped policy of an environment and its card; the file must be the card's."""
+    where, known = where or folder(), cards(where)
+    if env not in known:
+        raise ConfigError(f"no expert of {env!r} is shipped", do=closest(env, known))
+    path = where / known[env]["file"]
+    if hashlib.sha256(path.read_bytes()).hexdigest() != known[env]["sha256"]:
+        raise StorageError("is not the policy that its card describes", str(path), "reinstall")
+    return snapshot.load(path), known[env]
+
+
+def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
+    """The best snapshot of an expert's run by its evaluations, measured anew, with a card."""
+    cfg, scores = read_config(run_dir), log.read(run_dir / "scores.jsonl")
+    if not scores:
+        raise ConfigError("no policy of this run has been evaluated", str(run_dir), "train it")
+    best = max(scores, key=lambda record: record["return"])
+    policy = snapshot.load(run_dir / "snapshots" / f"{best['k']:09d}.safetensors")
+    evaluator = Evaluator(cfg.env, episodes, cfg.horizon or None, MEASURED)
+    measured = evaluator.score(policy, deterministic=True)
+    evaluator.close()
+    files.make_dir(out)
+    path = out / f"{cfg.env}.safetensors"
+    snapshot.save(path, policy)
+    card = {
+        "env": cfg.env,
+        "file": path.name,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "steps": policy.steps,
+        "seed": cfg.seed,
+        "return": float(measured.returns.mean()),
+        "return_std": float(measured.returns.std()),
+        "length": float(measured.lengths.mean()),
+        "episodes": episodes,
+        "evaluation_seed": MEASURED,
+        "chosen": f"best of {len(scores)} evaluations of its training run",
+        "versions": provenance.about()["versions"],
+    }
+    files.write_atomically(path.with_suffix(".json"), (json.dumps(card, indent=1) + "\n").encode())
+    return card
+
+
+def table(episodes: int, seed: int, where: Path | None = None) -> Iterator[Row]:
+    """Each shipped expert, measured now."""
+    paper = package_toml("experts/paper.toml")
+    for env, card in cards(where).items():
+        policy, _ = expert(env, where)
+        evaluator = Evaluator(env, episodes, seed=seed)
+        score = evaluator.score(policy, deterministic=True)
+        evaluator.close()
+        yield Row(env, paper.get(env), score.returns, score.lengths, card)
