@@ -44,17 +44,17 @@ def sgemm_rate():
     return 2 * 1024**3 / best_of(30, lambda: product(x))
 
 
-def operations(spec, s):
+def operations(spec, s, cost):
     """Multiplications and additions in the matrix products of one update."""
 
-    def net(inputs, outputs):
-        sizes = (inputs, *s.hidden, outputs)
-        return 2 * sum(a * b for a, b in pairwise(sizes))
+    def net(inputs, outputs, hidden=s.hidden):
+        return 2 * sum(a * b for a, b in pairwise((inputs, *hidden, outputs)))
 
     q, pi = net(spec.observation + spec.action, 1), net(spec.observation, 2 * spec.action)
     critics = 2 * s.critics * s.batch * q * (1 + 3)  # targets forward; critics forward, backward
     actor = 2 * s.critics * s.batch * q * 2 + s.batch * pi * 3  # backward to the action only
-    return critics + actor + s.critics * s.batch * pi
+    costs = net(spec.observation, 1, cost.hidden)
+    return critics + actor + s.critics * s.batch * (pi + costs)
 
 
 def wandering(spec, n, length):
@@ -81,13 +81,14 @@ def update_seconds(spec, s, base):
 
 
 def updates():
-    base = BASES["ml-irl"].make(BASES["ml-irl"].settings())
+    method = BASES["ml-irl"].settings()
+    base = BASES["ml-irl"].make(method)
     for name, spec in SIZES.items():
         for critics in (1, 4):
             s = Settings(critics=critics, capacity=100_000)
             seconds, cost = update_seconds(spec, s, base)
             rate = sgemm_rate()
-            floor = operations(spec, s) / rate
+            floor = operations(spec, s, method) / rate
             print(
                 f"{name:7} L = {critics}: update {1e3 * seconds:6.2f} ms, "
                 f"{100 * floor / seconds:3.0f} % of sgemm ({rate / 1e9:.0f} GFLOPS), "
