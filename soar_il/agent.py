@@ -130,7 +130,8 @@ class Imitator:
             raise ConfigError(
                 f"the observation has shape {observation.shape}", do=f"give [{size}] or [n, {size}]"
             )
-        layers, seen = self._run.state.policy.layers, self._run.built.view(observation)
+        layers = policy.handed_out(self._run.state.policy)
+        seen = self._run.built.view(observation)
         if deterministic:
             action = policy.play_mode(layers, seen)
         else:

@@ -390,3 +390,16 @@ def test_a_stack_of_networks_is_its_members():
         (v, c), (w, b) = ((w[n], b[n]) for w, b in layers)
         for found, at in ((shared[n], x), (own[n], each[n])):
             np.testing.assert_allclose(found, np.maximum(at @ v + c, 0) @ w + b, atol=1e-6)
+
+
+def test_the_policy_handed_out_is_the_running_average_of_the_actor():
+    s = settings(average_rate=0.25)
+    pi = policy.init(jax.random.key(0), SPEC, s)
+    averages = jax.tree.map(np.asarray, pi.layers)
+    for n in range(5):
+        pi, _ = update_actor(pi, no_q, STATES, normals(n, Z.shape), SPEC, s)
+        averages = jax.tree.map(lambda a, x: a + 0.25 * (np.asarray(x) - a), averages, pi.layers)
+    for a, b in zip(jax.tree.leaves(policy.handed_out(pi)), jax.tree.leaves(averages), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+    plain = policy.init(jax.random.key(0), SPEC, settings())
+    assert policy.handed_out(plain) is plain.layers

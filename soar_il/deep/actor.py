@@ -30,9 +30,11 @@ def update(
     (value, (spread, log_pi)), gradient = jax.value_and_grad(loss, has_aux=True)(pi.layers)
     adam = optax.adam(s.learning_rate)
     steps, optimiser = adam.update(gradient, pi.optimiser)
-    pi = pi._replace(
-        layers=optax.apply_updates(pi.layers, steps), optimiser=optimiser, updates=pi.updates + 1
-    )
+    layers = optax.apply_updates(pi.layers, steps)
+    pi = pi._replace(layers=layers, optimiser=optimiser, updates=pi.updates + 1)
+    if s.average_rate:
+        average = optax.incremental_update(layers, pi.average, s.average_rate)
+        pi = pi._replace(average=average)
     alive = spec.alive(observations) if spec.absorbing else jnp.ones(len(observations), bool)
     entropy = -jnp.sum(log_pi * alive) / jnp.maximum(jnp.sum(alive), 1)
     if s.tune_alpha:

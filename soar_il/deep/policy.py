@@ -22,6 +22,7 @@ class Policy(NamedTuple):
     log_alpha: Any
     alpha_optimiser: Any
     updates: Any  # Adam steps so far; pi^1, which has had none, acts uniformly
+    average: networks.Layers  # of psi over the updates; empty where psi itself is handed out
 
 
 def init(key: Any, spec: Spec, settings: Settings) -> Policy:
@@ -29,7 +30,13 @@ def init(key: Any, spec: Spec, settings: Settings) -> Policy:
     log_alpha = jnp.asarray(math.log(max(settings.alpha, 1e-30)), jnp.float32)
     adam = optax.adam(settings.learning_rate)
     zero = jnp.zeros((), jnp.int32)
-    return Policy(layers, adam.init(layers), log_alpha, adam.init(log_alpha), zero)
+    average = jax.tree.map(jnp.copy, layers) if settings.average_rate else ()
+    return Policy(layers, adam.init(layers), log_alpha, adam.init(log_alpha), zero, average)
+
+
+def handed_out(pi: Policy) -> networks.Layers:
+    """What is evaluated and used: the average where there is one, as the theory's is a mixture."""
+    return pi.average or pi.layers
 
 
 def sample(layers: networks.Layers, spec: Spec, observations: Any, noise: Any) -> tuple[Any, Any]:

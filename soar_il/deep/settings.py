@@ -23,6 +23,8 @@ class Settings:
             data set, a minibatch for each critic, as in the released code).
         learning_rate: Of Adam, for critics, actor and temperature.
         target_rate: tau_targ, how far the targets move towards the critics at each update.
+        average_rate: How far the policy that is handed out, an average of the actor's weights,
+            moves towards the actor at each update; 0 hands out the actor itself.
         batch: Transitions in a minibatch.
         hidden: Sizes of the hidden layers of actor and critics.
         updates_per_step: Updates of critics and actor for each environment step.
@@ -42,6 +44,7 @@ class Settings:
     split: Literal["trajectories", "minibatches"] = "trajectories"
     learning_rate: float = 1e-3
     target_rate: float = 0.005
+    average_rate: float = 0.0
     batch: int = 100
     hidden: tuple[int, ...] = (256, 256)
     updates_per_step: float = 1.0
@@ -58,6 +61,8 @@ class Settings:
         for name in ("sigma", "alpha", "updates_per_step", "random_steps"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give 0 or more")
+        if not 0 <= self.average_rate <= 1:
+            raise ConfigError(f"average_rate is {self.average_rate}", do="give one in [0, 1]")
         for name in ("learning_rate", "target_rate"):
             if not 0 < getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give one in (0, 1]")

@@ -19,6 +19,7 @@ import numpy as np
 from soar_il import provenance, soar
 from soar_il.bases.api import Base
 from soar_il.build import Built, Config, build, from_mapping
+from soar_il.deep.policy import handed_out
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source
 from soar_il.errors import ConfigError, SoarError, StorageError
@@ -129,7 +130,7 @@ class Run:
 
     def policy(self) -> snapshot.Snapshot:
         """The current policy as something that acts."""
-        env, layers = self.built.env, jax.device_get(self.state.policy.layers)
+        env, layers = self.built.env, jax.device_get(handed_out(self.state.policy))
         return snapshot.Snapshot(
             self.k, self.steps, self.cfg.env, layers, self.built.view, env.low, env.high
         )
