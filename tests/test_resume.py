@@ -42,8 +42,8 @@ def command(*arguments):
     )
 
 
-def train(demos, folder, *more):
-    common = ["--demos", demos, "--env", "Point-v0", "--critics", 2, "--steps", STEPS]
+def train(demos, folder, *more, steps=STEPS):
+    common = ["--demos", demos, "--env", "Point-v0", "--critics", 2, "--steps", steps]
     often = ["--checkpoint-every", 120, "--evaluate-every", 300, "--episodes", 2]
     return command("train", *common, *often, "--out", folder, *more, "--set", *tiny.SETTINGS)
 
@@ -107,18 +107,21 @@ def scores(folder):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_polite_stop_keeps_the_last_iteration(demos, whole, tmp_path, number, code):
     folder = tmp_path / "run"
-    process = train(demos, folder, "--checkpoint-every", 100_000)
+    process = train(demos, folder, "--checkpoint-every", 1_000_000, steps=20 * STEPS)
     log = folder / "metrics.jsonl"
     while not (log.exists() and len(log.read_bytes().splitlines()) > 3):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
     finished(process, code)
-    done = len(log.read_bytes().splitlines())
+    done = log.read_bytes().splitlines()
     (kept,) = (folder / "checkpoints").iterdir()
-    assert int(kept.name) == done
-    finished(command("resume", folder))
-    assert what_was_learned(folder) == what_was_learned(whole)
+    assert int(kept.name) == len(done)
+    there = (whole / "metrics.jsonl").read_bytes().splitlines()
+    if len(done) < len(there):  # on a busy machine the signal may come late
+        finished(command("resume", folder, "--steps", STEPS))
+        assert what_was_learned(folder) == what_was_learned(whole)
+    assert log.read_bytes().splitlines()[: len(there)] == there
 
 
 def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(whole, tmp_path):
