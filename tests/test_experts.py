@@ -113,6 +113,8 @@ def test_the_kept_policy_is_the_best_and_its_card_is_measured(trained, tmp_path,
     assert policy.k == max(scores, key=lambda r: r["return"])["k"]
     evaluator = Evaluator("Point-v0", 7, seed=card["evaluation_seed"])
     assert evaluator.score(policy, True).returns.mean() == pytest.approx(card["return"])
+    assert evaluator.random().returns.mean() == pytest.approx(card["random_return"])
+    assert card["random_return"] < 2 * card["return"] < 0
     (row,) = shipped.table(3, 5, tmp_path)
     assert (row.env, row.paper, len(row.returns)) == ("Point-v0", None, 3)
 

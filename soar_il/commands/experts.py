@@ -79,11 +79,12 @@ def table(episodes: int = 64, seed: int = 2) -> None:
 
     from soar_il.experts import shipped
 
-    shown = Table("environment", "paper", "ours", "length", "steps", "seed")
+    shown = Table("environment", "random", "paper", "ours", "length", "steps", "seed")
     for row in shipped.table(episodes, seed):
         ours = f"{row.returns.mean():.0f} ± {row.returns.std():.0f}"
         paper = "-" if row.paper is None else f"{row.paper:.0f}"
+        random = f"{row.random.mean():.0f} ± {row.random.std():.0f}"
         length, card = f"{row.lengths.mean():.0f}", row.card
-        shown.add_row(row.env, paper, ours, length, f"{card['steps']:,}", str(card["seed"]))
+        shown.add_row(row.env, random, paper, ours, length, f"{card['steps']:,}", str(card["seed"]))
     console.print(shown)
     console.print(f"deterministic, {episodes} episodes, evaluation seed {seed}; mean ± std")

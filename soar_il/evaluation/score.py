@@ -1,11 +1,13 @@
 """Returns of a policy snapshot, on environments and seeds that training never uses."""
 
+import json
+from collections.abc import Callable
+from importlib import resources
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from soar_il.config import package_toml
 from soar_il.deep import policy
 from soar_il.envs.blind import Source
 from soar_il.envs.scored import ScoredEnv
@@ -33,20 +35,35 @@ class Evaluator:
 
     def score(self, snapshot: Snapshot, deterministic: bool) -> Score:
         """Every episode starts from the same seed at each call."""
+
+        def act(observations: np.ndarray, key: Any) -> np.ndarray:
+            seen = snapshot.view(observations)
+            if deterministic:
+                return np.asarray(policy.play_mode(snapshot.layers, seen))
+            noise = jax.random.normal(key, (len(self.envs), spec.action))
+            return np.asarray(policy.play(snapshot.layers, spec, seen, noise)[0])
+
+        spec = Spec(0, self.envs[0].action_size)
+        return self._episodes(act, int(deterministic))
+
+    def random(self) -> Score:
+        """Of uniformly random actions."""
+        shape = len(self.envs), self.envs[0].action_size
+
+        def act(_: np.ndarray, key: Any) -> np.ndarray:
+            return np.asarray(jax.random.uniform(key, shape, minval=-1.0))
+
+        return self._episodes(act, 2)
+
+    def _episodes(self, act: Callable[[np.ndarray, Any], np.ndarray], stream: int) -> Score:
         first = FIRST_SEED + self.seed * 10_000
-        key = jax.random.fold_in(jax.random.key(first), int(deterministic))
+        key = jax.random.fold_in(jax.random.key(first), stream)
         observations = np.stack([e.reset(first + n) for n, e in enumerate(self.envs)])
         returns, lengths = np.zeros(len(self.envs)), np.zeros(len(self.envs), int)
         running = np.ones(len(self.envs), bool)
-        spec = Spec(0, self.envs[0].action_size)
         while running.any():
-            seen = snapshot.view(observations)
-            if deterministic:
-                actions = np.asarray(policy.play_mode(snapshot.layers, seen))
-            else:
-                key, now = jax.random.split(key)
-                noise = jax.random.normal(now, (len(self.envs), spec.action))
-                actions = np.asarray(policy.play(snapshot.layers, spec, seen, noise)[0])
+            key, now = jax.random.split(key)
+            actions = act(observations, now)
             for n in np.flatnonzero(running):
                 observations[n], reward, terminated, truncated = self.envs[n].step_scored(
                     actions[n]
@@ -80,8 +97,9 @@ class Evaluator:
 
 
 def normalised(env: str, value: float) -> float | None:
-    """0 for uniformly random actions, 1 for the expert; None where these are not known."""
-    known = package_toml("evaluation/references.toml").get(env)
-    if known is None:
+    """0 for uniformly random actions, 1 for the shipped expert; None where there is none."""
+    card = resources.files("soar_il") / "experts" / "policies" / f"{env}.json"
+    if not card.is_file():
         return None
-    return (value - known["random"]) / (known["expert"] - known["random"])
+    known = json.loads(card.read_text())
+    return float((value - known["random_return"]) / (known["return"] - known["random_return"]))

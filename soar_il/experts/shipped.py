@@ -25,6 +25,7 @@ class Row(NamedTuple):
 
     env: str
     paper: float | None
+    random: np.ndarray
     returns: np.ndarray
     lengths: np.ndarray
     card: dict[str, Any]
@@ -59,7 +60,7 @@ def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
     best = max(scores, key=lambda record: record["return"])
     policy = snapshot.load(run_dir / "snapshots" / f"{best['k']:09d}.safetensors")
     evaluator = Evaluator(cfg.env, episodes, cfg.horizon or None, MEASURED)
-    measured = evaluator.score(policy, deterministic=True)
+    measured, random = evaluator.score(policy, deterministic=True), evaluator.random()
     evaluator.close()
     files.make_dir(out)
     path = out / f"{cfg.env}.safetensors"
@@ -73,6 +74,8 @@ def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
         "return": float(measured.returns.mean()),
         "return_std": float(measured.returns.std()),
         "length": float(measured.lengths.mean()),
+        "random_return": float(random.returns.mean()),
+        "random_return_std": float(random.returns.std()),
         "episodes": episodes,
         "evaluation_seed": MEASURED,
         "chosen": f"best of {len(scores)} evaluations of its training run",
@@ -88,6 +91,6 @@ def table(episodes: int, seed: int, where: Path | None = None) -> Iterator[Row]:
     for env, card in cards(where).items():
         policy, _ = expert(env, where)
         evaluator = Evaluator(env, episodes, seed=seed)
-        score = evaluator.score(policy, deterministic=True)
+        score, random = evaluator.score(policy, deterministic=True), evaluator.random()
         evaluator.close()
-        yield Row(env, paper.get(env), score.returns, score.lengths, card)
+        yield Row(env, paper.get(env), random.returns, score.returns, score.lengths, card)
