@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from soar_il.commands import demos as commands
-from soar_il.demos import Demos, summary
+from soar_il.demos import Demos, places, summary
 from soar_il.errors import DemoError
 
 RNG = np.random.default_rng(0)
@@ -90,3 +92,14 @@ def test_convert_tells_what_it_did(tmp_path, capsys):
     assert Demos.load(tmp_path / "x.demos").about["who"] == "me"
     with pytest.raises(DemoError, match="exists"):
         commands.convert(str(tmp_path / "x.npz"), tmp_path / "x.demos")
+
+
+def test_demonstrations_are_found_by_the_environments_name(tmp_path, monkeypatch):
+    """In the folder, then in its demos folder; otherwise the error says how to get some."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DemoError, match="soar demos record Point-v0"):
+        places.find("Point-v0")
+    (tmp_path / "Point-v0.demos").mkdir()
+    assert places.find("Point-v0") == Path("Point-v0.demos")
+    (tmp_path / "demos" / "Point-v0.demos").mkdir(parents=True)
+    assert places.find("Point-v0") == Path("demos/Point-v0.demos")

@@ -17,7 +17,7 @@ Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 
 def train(
-    demos: Path,
+    demos: Path | None = None,
     env: str = "Hopper-v5",
     base: str = "ml-irl",
     critics: int | None = None,
@@ -39,7 +39,8 @@ def train(
     The run directory keeps settings, metrics, policies and checkpoints; `soar resume` goes on.
 
     Args:
-        demos: Demonstrations: a .demos folder or an .npz file.
+        demos: Demonstrations: a .demos folder or an .npz file; by default <env>.demos here, or what
+            comes with the package (Hopper-v5).
         env: A Gymnasium id with flat continuous spaces.
         base: The base method, for example ml-irl (states only) or ml-irl-sa (states and actions).
         critics: L, the number of pairs of critics; 1 is the base method without SOAR.
@@ -57,7 +58,7 @@ def train(
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
     """
     from soar_il.build import resolve
-    from soar_il.demos import Demos
+    from soar_il.demos import Demos, places
     from soar_il.runs.run import Run
 
     check_steps(steps)
@@ -69,7 +70,7 @@ def train(
         overrides["termination"] = termination
     cfg = resolve(base, env, preset, **overrides, seed=seed, demonstrations=demonstrations)
     folder = out or Path("results") / env / f"{base}-L{cfg.learner.critics}-seed{seed}"
-    run = Run.create(folder, cfg, env, Demos.load(demos), say=say)
+    run = Run.create(folder, cfg, env, Demos.load(demos or places.find(env)), say=say)
     show(preset, dataclasses.asdict(cfg))
     go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))
 
