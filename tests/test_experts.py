@@ -11,8 +11,10 @@ import toys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from soar_il.demos import Demos, places
+from soar_il.demos.check import check
 from soar_il.errors import ConfigError, StorageError
-from soar_il.evaluation.score import Evaluator
+from soar_il.evaluation.score import Evaluator, normalised
 from soar_il.experts import record, sac, shipped
 from soar_il.runs import snapshot
 from soar_il.runs.run import Run
@@ -168,3 +170,22 @@ def test_every_shipped_policy_is_what_its_card_says():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == card["sha256"]
         policy, _ = shipped.expert(env)
         assert (policy.env, policy.steps) == (env, card["steps"])
+
+
+def test_the_shipped_demonstrations_are_the_shipped_expert_s(tmp_path, monkeypatch):
+    """Found without a path, fit the environment, and begin as a recording made here begins."""
+    monkeypatch.chdir(tmp_path)
+    demos = Demos.load(places.find("Hopper-v5"))
+    policy, card = shipped.expert("Hopper-v5")
+    assert len(demos) == 16
+    assert demos.about["expert_sha256"] == card["sha256"]
+    assert check(demos, "Hopper-v5") == []
+    again = record.record(policy, 1).demos
+    np.testing.assert_allclose(again.observations[0][:20], demos.observations[0][:20], atol=1e-3)
+
+
+def test_scores_are_normalised_by_the_card():
+    _, card = shipped.expert("Hopper-v5")
+    assert normalised("Hopper-v5", card["return"]) == pytest.approx(1)
+    assert normalised("Hopper-v5", card["random_return"]) == pytest.approx(0)
+    assert normalised("Point-v0", 0.0) is None

@@ -1,5 +1,6 @@
 """The expert policies that come with the package, each with a card."""
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator
@@ -79,10 +80,18 @@ def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
         "episodes": episodes,
         "evaluation_seed": MEASURED,
         "chosen": f"best of {len(scores)} evaluations of its training run",
+        "curve": [[r["steps"], round(r["return"]), round(r["stochastic_return"])] for r in scores],
+        "learner": dataclasses.asdict(cfg.learner),
         "versions": provenance.about()["versions"],
     }
-    files.write_atomically(path.with_suffix(".json"), (json.dumps(card, indent=1) + "\n").encode())
+    files.write_atomically(path.with_suffix(".json"), _shown(card))
     return card
+
+
+def _shown(card: dict[str, Any]) -> bytes:
+    """A line for each entry."""
+    lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in card.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
 def table(episodes: int, seed: int, where: Path | None = None) -> Iterator[Row]:
