@@ -24,7 +24,7 @@ def test_the_interval_covers():
 
 def test_few_seeds_have_no_interval():
     interval = mean_interval([1.0, 2.0, 3.0, 4.0])
-    assert interval.mean == 2.5
+    assert interval.value == 2.5
     assert np.isnan(interval.low)
     assert shown(interval) == "2.50"
     assert shown(mean_interval([1.0, 1.0, 1.0, 1.0, 1.0])) == "1.00 [1.00, 1.00]"
@@ -34,12 +34,12 @@ def test_a_power_law_has_its_slope():
     x = np.array([100, 1000, 10_000])
     noise = np.random.default_rng(2).lognormal(0, 0.05, size=(20, 3))
     fitted = slope_interval(x, 7 * x**-0.5 * noise)
-    assert fitted.mean == pytest.approx(-0.5, abs=0.02)
-    assert fitted.low < fitted.mean < fitted.high < fitted.low + 0.1
+    assert fitted.value == pytest.approx(-0.5, abs=0.02)
+    assert fitted.low < fitted.value < fitted.high < fitted.low + 0.1
     again = slope_interval(x, 7 * x**-0.5 * noise)
     assert again == fitted
 
 
 def test_a_curve_that_reaches_zero_has_no_slope():
     y = np.tile([1.0, 0.1, -0.1], (6, 1))
-    assert np.isnan(slope_interval([1, 10, 100], y).mean)
+    assert np.isnan(slope_interval([1, 10, 100], y).value)

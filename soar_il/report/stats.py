@@ -1,4 +1,4 @@
-"""Means with intervals."""
+"""Estimates with intervals."""
 
 from typing import Any, NamedTuple
 
@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+FEWEST = 5  # seeds: an interval from fewer would be a guess
+
 
 class Interval(NamedTuple):
-    """A mean and its confidence interval; the bounds are NaN below 5 values."""
+    """An estimate and its confidence interval; the bounds are NaN below FEWEST seeds."""
 
-    mean: Any
+    value: Any
     low: Any
     high: Any
 
@@ -19,17 +21,17 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Student's interval for the mean over the first axis (seeds)."""
     x = np.asarray(values, dtype=float)
     mean = x.mean(axis=0)
-    if len(x) < 5:
+    if len(x) < FEWEST:
         return Interval(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
     half = stats.t.ppf(0.5 + level / 2, len(x) - 1) * x.std(axis=0, ddof=1) / np.sqrt(len(x))
     return Interval(mean, mean - half, mean + half)
 
 
 def shown(interval: Interval, digits: int = 2) -> str:
-    """``mean [low, high]``, or the mean alone where there is no interval."""
+    """``value [low, high]``, or the value alone where there is no interval."""
     if np.isnan(interval.low):
-        return f"{interval.mean:.{digits}f}"
-    return f"{interval.mean:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+        return f"{interval.value:.{digits}f}"
+    return f"{interval.value:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
 
 
 def slope_interval(
@@ -47,7 +49,7 @@ def slope_interval(
     u = u - u.mean()
     with np.errstate(invalid="ignore", divide="ignore"):
         slopes = np.log(means) @ u / (u @ u)
-    if len(y) < 5 or not np.all(np.isfinite(slopes)):
+    if len(y) < FEWEST or not np.all(np.isfinite(slopes)):
         return Interval(slopes[0], np.nan, np.nan)
     low, high = np.quantile(slopes[1:], [0.5 - level / 2, 0.5 + level / 2])
     return Interval(slopes[0], low, high)

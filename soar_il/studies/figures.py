@@ -60,7 +60,7 @@ def regret_figure(measured: dict[str, list[Point]], title: str, folder: Path) ->
             mean, low, high = mean_interval(
                 np.stack([p.regret / p.iterations for p in points], axis=1)
             )
-            fitted = f", slope {slope(points).mean:.2f}" if len(points) > 1 else ""
+            fitted = f", slope {slope(points).value:.2f}" if len(points) > 1 else ""
             left.plot(ks, mean, "o-", color=colour, ms=3, lw=1.2, label=name + fitted)
             left.fill_between(ks, low, high, color=colour, alpha=0.15, lw=0)
             bounds = np.array([p.bound / p.iterations for p in points])

@@ -151,7 +151,7 @@ def table(measured: dict[str, list[Point]]) -> Table:
         shown_table.add_column(column, justify="left" if column == "MDP" else "right")
     for name, points in measured.items():
         ends = [
-            f"{mean_interval(p.regret / p.iterations).mean:.3g} at {p.iterations:,}"
+            f"{mean_interval(p.regret / p.iterations).value:.3g} at {p.iterations:,}"
             for p in (points[0], points[-1])
         ]
         shown_table.add_row(name, *ends, shown(slope(points)) if len(points) > 1 else "")

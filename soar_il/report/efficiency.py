@@ -1,0 +1,79 @@
+"""How fast a method learns: area under the curve, steps to a threshold, and their ratio.
+
+Curves are [..., runs, tasks, points] on one grid of steps for each task, higher is better.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from soar_il.report.aggregate import bootstrap
+from soar_il.report.stats import Interval
+
+
+class Ratio(NamedTuple):
+    """Steps of one method over steps of another, and how many runs never got there."""
+
+    interval: Interval
+    censored: tuple[int, int]
+    runs: int
+
+
+def on_grid(steps: ArrayLike, values: ArrayLike, grid: ArrayLike) -> np.ndarray:
+    """A curve at the grid's steps, linear between evaluations; the first holds before itself.
+
+    NaN past the last evaluation: a curve that stops early is not continued.
+    """
+    x, y, at = (np.asarray(array, float) for array in (steps, values, grid))
+    return np.interp(at, x, y, right=np.nan)
+
+
+def area(curves: np.ndarray, grid: np.ndarray) -> Any:
+    """The mean height of a curve over the grid."""
+    return np.trapezoid(curves, grid, axis=-1) / (grid[-1] - grid[0])
+
+
+def steps_to(curves: np.ndarray, grid: np.ndarray, threshold: float) -> np.ndarray:
+    """The first step at which a curve is at the threshold, inf for one that never is."""
+    reached = curves >= threshold
+    first = np.asarray(grid, float)[reached.argmax(axis=-1)]
+    return np.where(reached.any(axis=-1), first, np.inf)
+
+
+def threshold_ratio(
+    x: ArrayLike, y: ArrayLike, grid: np.ndarray, threshold: float, seed: int = 0
+) -> Ratio:
+    """Mean steps to the threshold, x over y, runs paired; [runs, points] each.
+
+    Steps are restricted to the grid's end: a run that never arrives counts with all the steps that
+    it was given. The ratio is of these restricted means, whoever was censored.
+    """
+    end = float(grid[-1])
+    times = [steps_to(np.asarray(c, float)[:, None], grid, threshold) for c in (x, y)]
+    cut = [np.minimum(t, end) for t in times]
+
+    def ratio(a: np.ndarray, b: np.ndarray) -> Any:
+        return a.mean(axis=(-2, -1)) / b.mean(axis=(-2, -1))
+
+    made = bootstrap(ratio, *cut, paired=True, seed=seed)
+    censored = tuple(int(np.isinf(t).sum()) for t in times)
+    return Ratio(made, (censored[0], censored[1]), len(times[0]))
+
+
+def catch_up_ratio(x: ArrayLike, y: ArrayLike, grid: np.ndarray, seed: int = 0) -> Interval:
+    """Steps after which x's mean curve is at y's best mean, over the steps y needed for it.
+
+    The paper's "half the episodes": below 1 is faster. Each resample has a best mean of its own;
+    where x never arrives the ratio is infinite, and so may the interval be. [runs, points] each.
+    """
+    grid = np.asarray(grid, float)
+
+    def ratio(a: np.ndarray, b: np.ndarray) -> Any:
+        mean, best = a.mean(axis=(-3, -2)), b.mean(axis=(-3, -2))
+        reached = mean >= best.max(axis=-1, keepdims=True)
+        ours = np.where(reached.any(axis=-1), grid[reached.argmax(axis=-1)], np.inf)
+        return ours / grid[best.argmax(axis=-1)]
+
+    curves = [np.asarray(c, float)[:, None] for c in (x, y)]
+    return bootstrap(ratio, *curves, paired=True, seed=seed)
