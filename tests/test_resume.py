@@ -17,6 +17,8 @@ import toys
 from soar_il.agent import Imitator
 from soar_il.errors import StorageError
 from soar_il.runs.run import Run
+from soar_il.runs.train import Keep
+from soar_il.runs.train import train as train_run
 
 TESTS = Path(__file__).parent
 STEPS = 4000
@@ -122,6 +124,19 @@ def test_a_polite_stop_keeps_the_last_iteration(demos, whole, tmp_path, number, 
         finished(command("resume", folder, "--steps", STEPS))
         assert what_was_learned(folder) == what_was_learned(whole)
     assert log.read_bytes().splitlines()[: len(there)] == there
+
+
+def test_a_stop_just_after_an_iteration_keeps_the_policy_that_was_due(tmp_path):
+    """Or the curve of a run that was stopped would lack a point."""
+
+    def stop(seen):
+        raise KeyboardInterrupt
+
+    with tiny.imitator(folder=tmp_path / "run") as imitator:
+        with pytest.raises(KeyboardInterrupt):
+            train_run(imitator._run, 6000, Keep(6000, 60), stop, lambda run: None)
+        assert imitator._run.k == 1
+    assert [path.stem for path in (tmp_path / "run" / "snapshots").iterdir()] == ["000000001"]
 
 
 def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(whole, tmp_path):

@@ -29,9 +29,8 @@ def train(
     """
     if run.steps >= total:
         return
-    saved = run.k
+    saved, before = run.k, run.steps
     try:
-        before = run.steps
         for seen in run.iterate():
             last = run.steps >= total
             go_on = on_iteration(seen) is not False
@@ -45,6 +44,8 @@ def train(
                 break
     finally:
         if run.k > saved:
+            if run.steps >= total or _passed(before, run.steps, keep.snapshot):
+                run.keep_policy()  # or the curve would lack a point that another run has
             run.checkpoint()
 
 
