@@ -19,8 +19,10 @@ LAYERS = (
     {"runs"},
     {"evaluation"},
     {"experts"},
+    {"sweep"},
     {"agent", "commands"},
     {"cli"},
+    {"__main__"},
 )
 
 

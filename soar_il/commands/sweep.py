@@ -1,0 +1,77 @@
+"""``soar sweep``: an experiment's file to the results of all its runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from soar_il.errors import ConfigError, SoarError
+from soar_il.report.progress import console
+
+if TYPE_CHECKING:
+    from soar_il.sweep.checks import Checked
+
+File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+Parts = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PART [PART ...]")]
+
+
+def sweep(
+    file: File,
+    out: Path | None = None,
+    workers: int = 0,
+    only: Parts = (),
+    dry_run: bool = False,
+) -> None:
+    """Run an experiment: every combination of its grid, one process a core.
+
+    Start it again after anything: what is finished stays, what was interrupted goes on from its
+    checkpoint. `soar report` makes the page.
+
+    Args:
+        file: A TOML file, such as those in experiments/.
+        out: Folder for the runs; by default results/<name of the file>.
+        workers: Jobs at a time; 0 for one a core.
+        only: Parts of names: run the jobs that have one of them.
+        dry_run: Print the jobs and how long they may take, and stop.
+    """
+    from soar_il.sweep import book, checks, grid, local
+    from soar_il.sweep.screen import Cells
+
+    if workers < 0:
+        raise ConfigError(f"workers is {workers}", do="give 1 or more, or 0 for one a core")
+    asked = grid.read(file)
+    out = out or Path("results") / file.stem
+    checked = checks.check(asked, only)
+    workers = workers or len(local.cores())
+    if dry_run:
+        _show(checked, out, workers)
+        return
+    book.write(out, asked, checked.settings, checked.demos)
+    with Cells(checked.jobs, out) as screen:
+        problems = local.run(checked.jobs, out, workers, screen)
+    for name, problem in problems.items():
+        console.print(f"{name} failed:\n{problem}", style="red", markup=False, soft_wrap=True)
+    if problems:
+        raise SoarError(
+            f"{len(problems)} of {len(checked.jobs)} jobs failed",
+            str(out),
+            "mend the cause (output.txt in a job's folder has all it said) and start it again",
+        )
+    console.print(f"runs: {out}\nreport: soar report {out}", soft_wrap=True)
+
+
+def _show(checked: "Checked", out: Path, workers: int) -> None:
+    import shlex
+
+    from soar_il.sweep import estimate, folder
+    from soar_il.sweep.screen import duration
+
+    left = estimate.seconds(checked.jobs, checked.settings, out)
+    for job in checked.jobs:
+        state = folder.state(out / job.name, job)
+        needs = "" if state == "done" else f", about {duration(left[job.name])}"
+        console.print(f"{job.name}: {state}{needs}", soft_wrap=True)
+        line = shlex.join(["soar", *job.arguments(out / job.name)])
+        console.print(f"  {line}", style="dim", markup=False, soft_wrap=True)
+    whole = max([sum(left.values()) / workers, *left.values()])
+    console.print(f"{len(checked.jobs)} jobs, about {duration(whole)} with {workers} worker(s)")

@@ -1,0 +1,69 @@
+"""``sweep.json``: what a sweep's directory is meant to hold, for the report and the next start."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from soar_il.errors import ConfigError, StorageError
+from soar_il.runs import files
+from soar_il.sweep.grid import Sweep
+
+NAME = "sweep.json"
+
+
+def write(out: Path, sweep: Sweep, settings: dict[str, Any], demos: dict[str, str]) -> None:
+    """Keep what was asked; refuse a directory that has other settings under the same names.
+
+    ``settings`` are by job, as far as they could be resolved, ``demos`` hashes by environment.
+    """
+    jobs = [
+        {"name": job.name, "options": job.options, "settings": settings.get(job.name)}
+        for job in sweep.jobs
+    ]
+    said = {f.name: getattr(sweep, f.name) for f in dataclasses.fields(sweep) if f.name != "jobs"}
+    content = json.loads(json.dumps({**said, "demos": demos, "jobs": jobs}))
+    then = read(out)
+    if then is not None:
+        _compare(out, then, content)
+        content["demos"] = then["demos"] | content["demos"]
+    files.make_dir(out)
+    files.write_atomically(out / NAME, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def read(out: Path) -> dict[str, Any] | None:
+    """None where there was no sweep."""
+    try:
+        return json.loads((out / NAME).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise StorageError(f"cannot be read ({error})", str(out / NAME)) from None
+
+
+def _compare(out: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+    old = {job["name"]: job for job in then["jobs"]}
+    for job in now["jobs"]:
+        before = old.get(job["name"])
+        if before is None or not (out / job["name"]).exists():
+            continue
+        for part in ("options", "settings"):
+            if before[part] is not None and job[part] is not None:
+                _same(before[part], job[part], str(out / job["name"]))
+    shared = then["demos"].keys() & now["demos"].keys()
+    for env in sorted(shared):
+        what = f"demonstrations of {env}"
+        _same({what: then["demos"][env]}, {what: now["demos"][env]}, str(out))
+
+
+def _same(then: dict[str, Any], now: dict[str, Any], where: str) -> None:
+    for name in sorted(then.keys() | now.keys()):
+        before, after = then.get(name), now.get(name)
+        if isinstance(before, dict) and isinstance(after, dict):
+            _same(before, after, where)
+        elif before != after:
+            raise ConfigError(
+                f"was begun with {name} {before}, and is now asked for with {after}",
+                where,
+                "put it back as it was, or choose another folder with --out",
+            )

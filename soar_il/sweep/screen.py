@@ -1,0 +1,127 @@
+"""All jobs of a sweep on one screen: a row for each setting, a column for each seed."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from soar_il.report.progress import console
+from soar_il.sweep import folder
+from soar_il.sweep.grid import Job
+
+REFRESH = 1.0  # seconds
+STEPS = {"train": 50_000, "expert train": 1_000_000, "tabular": 1}  # the commands' defaults
+
+
+class Cells:
+    """Live where there is a terminal, a line for each event where there is none."""
+
+    def __init__(self, jobs: Sequence[Job], out: Path) -> None:
+        self.jobs, self.out = jobs, out
+        self._running: dict[str, int] = {}  # with the tenth last spoken of
+        self._problems: set[str] = set()
+        self._began, self._looked = time.monotonic(), 0.0
+        self._first = self._steps()
+        self._live = Live(console=console, auto_refresh=False, transient=False)
+
+    def __enter__(self) -> Self:
+        if console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if console.is_terminal:
+            self._live.update(self.table(), refresh=True)
+            self._live.stop()
+
+    def started(self, job: Job) -> None:
+        self._running[job.name] = 0
+        if not console.is_terminal:
+            at = folder.reached(self.out / job.name).steps
+            console.print(f"{job.name}: {f'going on from {at:,}' if at else 'started'}")
+
+    def ended(self, job: Job, problem: str) -> None:
+        self._running.pop(job.name, None)
+        if problem:
+            self._problems.add(job.name)
+        if not console.is_terminal:
+            said = problem or f"done{_return(folder.reached(self.out / job.name))}"
+            console.print(f"{job.name}: {said}", markup=False, soft_wrap=True)
+
+    def look(self) -> None:
+        now = time.monotonic()
+        if now - self._looked < REFRESH:
+            return
+        self._looked = now
+        if console.is_terminal:
+            self._live.update(self.table(), refresh=True)
+            return
+        for job in self.jobs:
+            if job.name not in self._running:
+                continue
+            at = folder.reached(self.out / job.name)
+            tenth = 10 * at.steps // total(job)
+            if tenth > self._running[job.name]:
+                self._running[job.name] = tenth
+                shown = f"{at.steps:,}/{total(job):,}{_return(at)}{self._left()}"
+                console.print(f"{job.name}: {shown}", soft_wrap=True)
+
+    def table(self) -> RenderableType:
+        """What is known of every job."""
+        seeds = sorted({job.options.get("seed", 0) for job in self.jobs})
+        shown = Table("", *(f"seed {seed}" for seed in seeds), box=None, pad_edge=False)
+        rows: dict[str, dict[int, Text]] = {}
+        for job in self.jobs:
+            row, _, _ = job.name.rpartition("-seed")
+            rows.setdefault(row or job.name, {})[job.options.get("seed", 0)] = self._cell(job)
+        for row, cells in rows.items():
+            shown.add_row(row, *(cells.get(seed, Text("")) for seed in seeds))
+        done = sum(folder.state(self.out / job.name, job) == "done" for job in self.jobs)
+        running = len(self._running)
+        line = f"{done} of {len(self.jobs)} done, {running} running{self._left()}"
+        return Group(shown, Text(line, style="bold"))
+
+    def _cell(self, job: Job) -> Text:
+        if job.name in self._problems:
+            return Text("failed", style="red")
+        at, state = folder.reached(self.out / job.name), folder.state(self.out / job.name, job)
+        score = "" if at.score is None else f" {at.score:,.0f}"
+        if state == "done":
+            return Text(f"done{score}", style="green")
+        share = f"{min(99, 100 * at.steps // total(job))}%{score}"
+        if job.name in self._running:
+            return Text(share if at.steps else "compiling", style="cyan")
+        return Text(f"{share}, waits" if at.steps else "waits", style="dim")
+
+    def _steps(self) -> int:
+        return sum(min(folder.reached(self.out / j.name).steps, total(j)) for j in self.jobs)
+
+    def _left(self) -> str:
+        done = self._steps()
+        if done <= self._first:
+            return ""
+        missing = sum(map(total, self.jobs)) - done
+        seconds = missing * (time.monotonic() - self._began) / (done - self._first)
+        return f", {duration(seconds)} left"
+
+
+def total(job: Job) -> int:
+    """Environment steps that the job is to take; 1 where it counts none."""
+    return int(job.options.get("steps", STEPS[job.command]))
+
+
+def duration(seconds: float) -> str:
+    """1 h 05 min, 3 min, 20 s."""
+    minutes = round(seconds / 60)
+    if minutes >= 60:
+        return f"{minutes // 60:,} h {minutes % 60:02d} min"
+    return f"{minutes} min" if minutes else f"{seconds:.0f} s"
+
+
+def _return(at: folder.Reached) -> str:
+    return "" if at.score is None else f", return {at.score:,.0f}"
