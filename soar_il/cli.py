@@ -8,7 +8,7 @@ from typing import Any
 
 import tyro
 
-from soar_il.commands import deep, demos, experts, sweep, tabular
+from soar_il.commands import deep, demos, experts, report, sweep, tabular
 from soar_il.errors import SoarError
 from soar_il.report.progress import console
 
@@ -21,6 +21,7 @@ COMMANDS: Commands = {
     "eval": deep.evaluate,
     "fingerprint": deep.fingerprint,
     "sweep": sweep.sweep,
+    "report": report.report,
     "tabular": tabular.tabular,
     "regret": tabular.regret,
 }

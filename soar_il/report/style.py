@@ -1,5 +1,7 @@
 """How every figure looks, and how it is kept: SVG and PNG."""
 
+import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,14 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "soar-il",
 }
 
+# Text and axes of a panel: in a page this colour gives way to that of the page's own text.
+INK = "#1b1c1d"
+PANEL: dict[Any, Any] = STYLE | {
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "grid.color"), INK),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+    "svg.fonttype": "none",
+}
+
 
 def save(figure: Figure, folder: Path, name: str) -> Path:
     """Both formats; the path of the PNG."""
@@ -27,3 +37,14 @@ def save(figure: Figure, folder: Path, name: str) -> Path:
     figure.savefig(folder / f"{name}.png", dpi=200)
     plt.close(figure)
     return folder / f"{name}.png"
+
+
+def inline(figure: Figure) -> str:
+    """The figure as SVG for the inside of a page, in the page's own colours; it stays open."""
+    made = io.StringIO()
+    figure.savefig(made, format="svg", transparent=True, metadata={"Date": None})
+    svg = made.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
+    return svg.replace(INK, "currentColor")

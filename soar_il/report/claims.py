@@ -1,0 +1,238 @@
+"""The paper's empirical claims, each as a function of results: estimate, interval, verdict.
+
+A verdict needs an interval: where seeds are fewer than five or runs are missing, it is undecided.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from soar_il.report import aggregate, efficiency
+from soar_il.report.results import (
+    Pair,
+    Result,
+    Study,
+    areas,
+    cells,
+    curves,
+    final,
+    grid,
+    is_normal,
+    pair,
+    with_base,
+)
+from soar_il.report.tabular import hard_exploration
+from soar_il.report.verdict import Finding, above, below, counted, honest, within
+
+HALF = 0.6  # "approximately half": at most this share of the base's steps
+ALIKE = 0.1  # "comparable": within this much of the way from random to expert
+HARD = ("Ant-v5", "Humanoid-v5")
+
+
+def improves(study: Study) -> list[Finding]:
+    """SOAR beats its base on average over environments, by the area under the curve."""
+    claim = "SOAR improves the performance of the base method on average"
+    return [
+        _difference(claim, f"{name}, {_over(pairs)}", pairs, study)
+        for name, pairs in _by_method(study).items()
+        if _comparable(pairs)
+    ]
+
+
+def everywhere(study: Study) -> list[Finding]:
+    """... and in each environment."""
+    claim = "SOAR outperforms the base method in each environment"
+    return [
+        _difference(claim, f"{name}, {p.env}", [p], study)
+        for name, pairs in _by_method(study).items()
+        for p in pairs
+    ]
+
+
+def half_the_steps(study: Study) -> list[Finding]:
+    """SOAR is at the base's best level after about half the steps."""
+    found = []
+    for name, pairs in _by_method(study).items():
+        for p in pairs:
+            at = grid([*p.ours, *p.theirs])
+            ratio = efficiency.catch_up_ratio(curves(p.ours, at), curves(p.theirs, at), at)
+            finding = Finding(
+                f"SOAR needs about half the steps to the base's best (at most {HALF:g} of them)",
+                f"{name}, {p.env}",
+                "steps to the base's best mean return, SOAR over base",
+                ratio,
+                below(ratio, HALF),
+                len(p.ours),
+            )
+            found.append(honest(finding, [p], study))
+    return found
+
+
+def harder_gains_more(study: Study) -> list[Finding]:
+    """The advantage is larger on Ant and Humanoid than on the others."""
+    found = []
+    for name, pairs in _by_method(study).items():
+        hard, easy = ([p for p in pairs if (p.env in HARD) == side] for side in (True, False))
+        if not hard or not easy or not _comparable(pairs):
+            continue
+        gains = [_gain(p) for p in (*hard, *easy)]
+        n = min(map(len, gains))
+        weights = np.array([1 / len(hard)] * len(hard) + [-1 / len(easy)] * len(easy))
+
+        def contrast(x: np.ndarray, weights: np.ndarray = weights) -> Any:
+            return (x * weights).sum(axis=-1).mean(axis=-1)
+
+        made = aggregate.bootstrap(contrast, np.stack([g[:n] for g in gains], axis=1))
+        finding = Finding(
+            "the advantage of SOAR is larger in Ant and Humanoid",
+            name,
+            "gain there minus gain elsewhere, area under the curve",
+            made,
+            above(made),
+            n,
+        )
+        found.append(honest(finding, pairs, study))
+    return found
+
+
+def more_critics(study: Study) -> list[Finding]:
+    """More critics beat one; and four beat ten."""
+    found = []
+    by_method = _by_method(study)
+    bases = {pairs[0].ours[0].base for pairs in by_method.values()}
+    for base in sorted(bases):
+        mine = [p for pairs in by_method.values() for p in pairs if p.ours[0].base == base]
+        if len({p.ours[0].critics for p in mine}) < 2:
+            continue
+        for p in mine:
+            critics = p.ours[0].critics
+            about = f"{base}, {p.env}, L = {critics}"
+            found.append(_difference("more critics are better than one", about, [p], study))
+        for four in mine:
+            for ten in mine:
+                if (four.ours[0].critics, ten.ours[0].critics) == (4, 10) and four.env == ten.env:
+                    versus = pair(four.ours, ten.ours)
+                    about = f"{base}, {four.env}"
+                    found.append(_difference("4 critics beat 10", about, [versus], study))
+    return found
+
+
+def large_clips_hurt(study: Study) -> list[Finding]:
+    """The largest clip value is worse than the others are on average: nothing is selected."""
+    found = []
+    groups: dict[tuple[str, str, int], list[list[Result]]] = {}
+    for runs in cells(study.results).values():
+        if runs[0].critics > 1:
+            groups.setdefault((runs[0].env, runs[0].base, runs[0].critics), []).append(runs)
+    for (env, base, critics), sides in groups.items():
+        if len({runs[0].sigma for runs in sides}) < 3:
+            continue
+        sides = sorted(sides, key=lambda runs: runs[0].sigma)
+        seeds = set.intersection(*({r.seed for r in runs} for runs in sides))
+        rows = [[r for r in runs if r.seed in seeds] for runs in sides]
+        at = grid([r for runs in rows for r in runs]) if seeds else np.zeros(1)
+        if not seeds:
+            continue
+        heights = [areas(runs, at)[:, None] for runs in rows]
+        made = aggregate.bootstrap(
+            aggregate.difference, np.mean(heights[:-1], axis=0), heights[-1], paired=True
+        )
+        clip = f"{rows[-1][0].sigma:g}"
+        finding = Finding(
+            "a large clip value degrades performance",
+            f"{base}, {env}, L = {critics}",
+            f"mean of the smaller clip values minus sigma = {clip}, area under the curve",
+            made,
+            above(made),
+            len(seeds),
+        )
+        found.append(counted(finding, {(env, base)}, study))
+    return found
+
+
+def one_demonstration_is_enough(study: Study) -> list[Finding]:
+    """With one demonstration the performance is that with sixteen."""
+    found = []
+    groups = cells(r for r in study.results if r.purpose == "report")
+    for (env, label, count, _), runs in groups.items():
+        many = groups.get((env, label, 16, "report"))
+        if count != 1 or many is None or not is_normal([*runs, *many]):
+            continue
+        p = pair(runs, many)
+        if p.ours:
+            a, b = (final(side)[:, None] for side in (p.ours, p.theirs))
+            made = aggregate.bootstrap(aggregate.difference, a, b, paired=True)
+            finding = Finding(
+                "one demonstration gives a performance comparable to sixteen",
+                f"{label}, {env}",
+                f"difference of the last policies' normalised returns, within ±{ALIKE:g}",
+                made,
+                within(made, ALIKE),
+                len(p.ours),
+            )
+            found.append(honest(finding, [p], study))
+    return found
+
+
+CLAIMS: dict[str, Callable[[Study], list[Finding]]] = {
+    "improves": improves,
+    "everywhere": everywhere,
+    "half-the-steps": half_the_steps,
+    "harder-gains-more": harder_gains_more,
+    "more-critics": more_critics,
+    "large-clips-hurt": large_clips_hurt,
+    "one-demonstration": one_demonstration_is_enough,
+    "hard-exploration": hard_exploration,
+}
+
+
+def findings(study: Study) -> tuple[list[Finding], list[str]]:
+    """Every claim that the results speak of, and the names of those that they do not."""
+    made = {name: claim(study) for name, claim in CLAIMS.items()}
+    return [f for found in made.values() for f in found], [
+        n for n, found in made.items() if not found
+    ]
+
+
+def _by_method(study: Study) -> dict[str, list[Pair]]:
+    """Pairs by label, less those with several clip values: to pick one here would be selection."""
+    reported = [r for r in study.results if r.purpose == "report"]
+    several, counts = _several_clips(reported), {r.demonstrations for r in reported}
+    found: dict[str, list[Pair]] = {}
+    for p in with_base(reported):
+        r = p.ours[0]
+        if (r.env, r.base, r.critics) not in several:
+            few = f", {r.demonstrations} demonstration(s)" if len(counts) > 1 else ""
+            found.setdefault(f"{r.label}{few}", []).append(p)
+    return found
+
+
+def _several_clips(results: Sequence[Result]) -> set[tuple[str, str, int]]:
+    clips: dict[tuple[str, str, int, int], set[float]] = {}
+    for r in results:
+        clips.setdefault((r.env, r.base, r.critics, r.demonstrations), set()).add(r.sigma)
+    return {key[:3] for key, values in clips.items() if len(values) > 1 and key[2] > 1}
+
+
+def _comparable(pairs: list[Pair]) -> bool:
+    """Returns of several environments can be averaged only if they are normalised."""
+    return len(pairs) == 1 or is_normal([r for p in pairs for r in (*p.ours, *p.theirs)])
+
+
+def _over(pairs: list[Pair]) -> str:
+    return pairs[0].env if len(pairs) == 1 else f"{len(pairs)} environments"
+
+
+def _gain(p: Pair) -> np.ndarray:
+    at = grid([*p.ours, *p.theirs])
+    return areas(p.ours, at) - areas(p.theirs, at)
+
+
+def _difference(claim: str, about: str, pairs: list[Pair], study: Study) -> Finding:
+    gains = [_gain(p) for p in pairs]
+    n = min(map(len, gains))
+    made = aggregate.bootstrap(aggregate.mean, np.stack([g[:n] for g in gains], axis=1))
+    unit = "normalised " if is_normal([r for p in pairs for r in p.ours]) else ""
+    measure = f"difference in {unit}return, area under the curve, same seeds"
+    return honest(Finding(claim, about, measure, made, above(made), n), pairs, study)

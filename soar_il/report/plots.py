@@ -1,0 +1,293 @@
+"""A study's figures: small ones, a panel each, so that a page can lay them out for any screen."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from soar_il.report import aggregate
+from soar_il.report.results import (
+    Result,
+    Study,
+    areas,
+    cells,
+    curves,
+    final,
+    grid,
+    is_normal,
+    with_base,
+)
+from soar_il.report.stats import FEWEST, Interval, mean_interval
+from soar_il.report.style import INK, PANEL
+from soar_il.report.tables import over_environments
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
+
+
+class Panel(NamedTuple):
+    """A figure with its file's name and what a reader should know."""
+
+    name: str
+    section: str
+    caption: str
+    figure: Figure
+
+
+def panels(study: Study) -> Iterator[Panel]:
+    """All that the results allow."""
+    with plt.rc_context(PANEL):
+        yield from _learning(study, "report")
+        yield from _average(study)
+        yield from _aggregates(study)
+        yield from _profiles(study)
+        yield from _pairs(study)
+        yield from _against(study, "critics", "number of pairs of critics L", "report")
+        yield from _against(study, "sigma", "clip value sigma", "report")
+        for number, content in enumerate(study.studies):
+            yield _exploration(content, number)
+        yield from _learning(study, "selection")
+        yield from _against(study, "sigma", "clip value sigma", "selection")
+
+
+def _panel(
+    name: str, section: str, caption: str, draw: Callable[[Axes], None], **labels: Any
+) -> Panel:
+    figure, ax = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
+    draw(ax)
+    ax.set(**labels)
+    if labels.get("xlabel") == "environment steps":
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(fontsize=7.5)
+    return Panel(name, section, caption, figure)
+
+
+def _for(study: Study, purpose: str) -> list[Result]:
+    return [r for r in study.results if r.purpose == purpose]
+
+
+def _colours(results: Sequence[Result]) -> dict[str, str]:
+    keys = sorted(cells(results), key=lambda key: key[3])  # what is reported comes first
+    labels = dict.fromkeys(key[1] for key in keys)
+    return {label: COLOURS[n % len(COLOURS)] for n, label in enumerate(labels)}
+
+
+def band(ax: Axes, x: np.ndarray, made: Interval, colour: str, label: str, dashed: bool) -> None:
+    """A line and, where there is one, its interval."""
+    ax.plot(x, made.value, "--" if dashed else "-", color=colour, lw=1.6, label=label)
+    if np.all(np.isfinite(made.low)):
+        ax.fill_between(x, made.low, made.high, color=colour, alpha=0.18, lw=0)
+
+
+def _learning(study: Study, purpose: str) -> Iterator[Panel]:
+    colours = _colours(study.results)
+    by_env: dict[tuple[str, int], list[list[Result]]] = {}
+    for (env, _, count, _), runs in cells(_for(study, purpose)).items():
+        by_env.setdefault((env, count), []).append(runs)
+    for (env, count), sides in by_env.items():
+        normal = is_normal([r for runs in sides for r in runs])
+
+        def draw(ax: Axes, sides: list[list[Result]] = sides, normal: bool = normal) -> None:
+            for runs in sides:
+                at, first = grid(runs), runs[0]
+                made = curves(runs, at)
+                colour = colours[first.label]
+                band(ax, at, mean_interval(made), colour, first.label, first.critics == 1)
+                if len(runs) < FEWEST:
+                    ax.plot(at, made.T, color=colour, lw=0.6, alpha=0.5)
+            if normal:
+                ax.axhline(1, color=INK, lw=0.8, ls=":")
+
+        seeds = sorted({len(runs) for runs in sides})
+        many = " to ".join(str(n) for n in dict.fromkeys((seeds[0], seeds[-1])))
+        shown = "mean and 95 % interval" if seeds[0] >= FEWEST else "mean and single runs"
+        named = f"{env}{f', {count} demonstration(s)' if count else ''}"
+        yield _panel(
+            f"learning-{env}-{count}-{purpose}".replace(":", "-"),
+            "Learning curves" if purpose == "report" else "Selection",
+            f"{named}: {shown} over {many} seeds"
+            + (", dotted: the expert." if normal else ", true returns."),
+            draw,
+            xlabel="environment steps",
+            ylabel="normalised return" if normal else "return",
+        )
+
+
+def _average(study: Study) -> Iterator[Panel]:
+    """The paper's first figure: mean normalised return over environments, one panel a base."""
+    reported = _for(study, "report")
+    if len({r.env for r in reported}) < 2 or not is_normal(reported):
+        return
+    colours, several = _colours(study.results), len({r.demonstrations for r in reported}) > 1
+    for base in dict.fromkeys(r.base for r in reported):
+        sides: dict[str, list[list[Result]]] = {}
+        for (_, label, count, _), runs in cells(r for r in reported if r.base == base).items():
+            few = f", {count} demonstration(s)" if several else ""
+            sides.setdefault(f"{label}{few}", []).append(runs)
+
+        def draw(ax: Axes, sides: dict[str, list[list[Result]]] = sides) -> None:
+            share = np.linspace(0, 1, 41)
+            for label, tasks in sides.items():
+                n = min(map(len, tasks))
+                made = np.stack(
+                    [curves(runs[:n], g[0] + share * (g[-1] - g[0])) for runs in tasks
+                     for g in [grid(runs)]], axis=1,
+                )  # fmt: skip
+                means = aggregate.bootstrap(lambda x: x.mean(axis=(-3, -2)), made, resamples=500)
+                first = tasks[0][0]
+                band(ax, share, means, colours[first.label], label, first.critics == 1)
+
+        yield _panel(
+            f"average-{base}",
+            "Average over environments",
+            f"{base}: mean over environments and seeds, 95 % stratified bootstrap.",
+            draw,
+            xlabel="share of the training",
+            ylabel="normalised return",
+        )
+
+
+def _aggregates(study: Study) -> Iterator[Panel]:
+    rows, colours = over_environments(study.results), _colours(study.results)
+    if not rows:
+        return
+
+    def draw(ax: Axes) -> None:
+        for n, (label, scores, _) in enumerate(rows):
+            colour = colours.get(label, COLOURS[n % len(COLOURS)])
+            for offset, statistic, mark in (
+                (-0.12, aggregate.iqm, "o"),
+                (0.12, aggregate.mean, "s"),
+            ):
+                made = aggregate.bootstrap(statistic, scores)
+                ax.plot(made.value, n + offset, mark, color=colour, ms=5)
+                ax.plot([made.low, made.high], [n + offset] * 2, color=colour, lw=2)
+        ax.axvline(1, color=INK, lw=0.8, ls=":")
+        ax.set_yticks(range(len(rows)), [row[0] for row in rows])
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+
+    yield _panel(
+        "aggregate",
+        "Aggregates",
+        "Circles: interquartile mean, squares: mean, over all environments, of the last policies; "
+        "95 % stratified bootstrap where there are five seeds.",
+        draw,
+        xlabel="normalised return",
+    )
+
+
+def _profiles(study: Study) -> Iterator[Panel]:
+    rows, colours = over_environments(study.results), _colours(study.results)
+    if not rows:
+        return
+
+    def draw(ax: Axes) -> None:
+        top = max(1.1, *(float(scores.max()) for _, scores, _ in rows))
+        tau = np.linspace(0, top, 111)
+        for n, (label, scores, _) in enumerate(rows):
+            made = aggregate.bootstrap(lambda x: aggregate.profile(x, tau), scores, resamples=500)
+            colour = colours.get(label, COLOURS[n % len(COLOURS)])
+            band(ax, tau, made, colour, label, "SOAR" not in label)
+
+    yield _panel(
+        "profiles",
+        "Aggregates",
+        "Performance profile: the share of runs whose last policy is better than a level.",
+        draw,
+        xlabel="normalised return",
+        ylabel="share of runs above it",
+    )
+
+
+def _pairs(study: Study) -> Iterator[Panel]:
+    pairs = with_base(_for(study, "report"))
+    if not pairs or not (is_normal(study.results) or len({p.env for p in pairs}) == 1):
+        return
+
+    def draw(ax: Axes) -> None:
+        for n, p in enumerate(pairs):
+            at = grid([*p.ours, *p.theirs])
+            gains = areas(p.ours, at) - areas(p.theirs, at)
+            made = aggregate.bootstrap(aggregate.mean, gains[:, None])
+            ax.plot(gains, np.full(len(gains), n + 0.18), ".", color=INK, ms=4, alpha=0.5)
+            ax.plot(made.value, n, "o", color=COLOURS[0], ms=6)
+            ax.plot([made.low, made.high], [n, n], color=COLOURS[0], lw=2)
+        ax.axvline(0, color=INK, lw=0.8, ls=":")
+        ax.set_yticks(range(len(pairs)), [f"{p.env}\n{p.ours[0].label}" for p in pairs])
+        ax.set_ylim(len(pairs) - 0.5, -0.5)
+
+    panel = _panel(
+        "pairs",
+        "Base against SOAR",
+        "SOAR minus its base on the same seeds, area under the curve; dots: pairs, bars: 95 %.",
+        draw,
+        xlabel="difference in " + ("normalised return" if is_normal(study.results) else "return"),
+    )
+    panel.figure.set_size_inches(4.8, max(2.2, 0.55 * len(pairs) + 0.9))
+    yield panel
+
+
+def _against(study: Study, field: str, label: str, purpose: str) -> Iterator[Panel]:
+    """Final returns against a setting that was varied."""
+    groups: dict[tuple[str, str], list[list[Result]]] = {}
+    for runs in cells(_for(study, purpose)).values():
+        if field == "critics" or runs[0].critics > 1:
+            groups.setdefault((runs[0].env, runs[0].base), []).append(runs)
+    for (env, base), sides in groups.items():
+        if len({getattr(runs[0], field) for runs in sides}) < 3:
+            continue
+
+        def draw(ax: Axes, sides: list[list[Result]] = sides) -> None:
+            lines: dict[int, list[list[Result]]] = {}
+            for runs in sides:
+                lines.setdefault(runs[0].critics if field == "sigma" else 0, []).append(runs)
+            for n, (critics, line) in enumerate(sorted(lines.items())):
+                line = sorted(line, key=lambda runs: getattr(runs[0], field))
+                x = np.array([getattr(runs[0], field) for runs in line], float)
+                means = [mean_interval(final(runs)) for runs in line]
+                made = Interval(*(np.array(part) for part in zip(*means, strict=True)))
+                name = f"L = {critics}" if critics else ""
+                band(ax, x, made, COLOURS[n], name, False)
+                for runs, at in zip(line, x, strict=True):
+                    ax.plot(np.full(len(runs), at), final(runs), ".", color=COLOURS[n], ms=4)
+            ax.set_xscale("log")
+
+        yield _panel(
+            f"{field}-{env}-{base}-{purpose}",
+            _section(field, purpose),
+            f"{base} on {env}: the last policies' returns; dots: seeds, line: mean"
+            + (". These seeds chose the clip value." if purpose == "selection" else "."),
+            draw,
+            xlabel=label,
+            ylabel="normalised return" if is_normal([r for s in sides for r in s]) else "return",
+        )
+
+
+def _section(field: str, purpose: str) -> str:
+    if purpose == "selection":
+        return "Selection"
+    return "Number of critics" if field == "critics" else "Clip values"
+
+
+def _exploration(content: dict[str, Any], number: int) -> Panel:
+    def draw(ax: Axes) -> None:
+        for n, curve in enumerate(content["curves"]):
+            steps = np.mean([r["steps"] for r in curve["runs"]], axis=0)
+            made = mean_interval(np.array([r["mixture_value"] for r in curve["runs"]]))
+            band(ax, steps, made, COLOURS[n % len(COLOURS)], f"L = {curve['critics']}", False)
+        ax.axhline(content["expert_value"], color=INK, ls="--", lw=1, label="expert")
+        ax.set_xscale("log")
+
+    return _panel(
+        f"exploration-{number}",
+        "Hard exploration",
+        f"{content['task']['mdp']}: cost of the returned mixture, lower is better; mean and 95 % "
+        f"over {len(content['seeds'])} seeds.",
+        draw,
+        xlabel="MDP samples",
+        ylabel="cost from the start",
+    )
