@@ -49,7 +49,7 @@ def swept(out, seeds=(0, 1, 2, 3, 4), purpose="report"):
             settings = json.loads((out / name / "config.json").read_text())
             jobs.append({"name": name, "options": options, "settings": settings})
     said = {"title": "Points", "command": "train", "purpose": purpose, "trained": True}
-    (out / "sweep.json").write_text(json.dumps({**said, "claims": [], "demos": {}, "jobs": jobs}))
+    (out / "x.sweep.json").write_text(json.dumps({**said, "demos": {}, "jobs": jobs}))
     return out
 
 
@@ -102,10 +102,19 @@ def test_selection_and_report_on_the_same_seeds_are_refused(tmp_path):
         results.read(folders)
 
 
+def test_sweeps_that_share_a_folder_share_their_runs(tmp_path):
+    out = swept(tmp_path / "s")
+    said = json.loads((out / "x.sweep.json").read_text())
+    half = [job for job in said["jobs"] if job["options"]["critics"] == 4]
+    (out / "half.sweep.json").write_text(json.dumps({**said, "title": "Half", "jobs": half}))
+    assert len(results.read([out]).results) == 10
+    assert len(results.read([out / "half.sweep.json"]).results) == 5
+
+
 def test_an_empty_folder_is_explained(tmp_path):
     with pytest.raises(SoarError, match="there is no run here"):
         results.read([tmp_path])
-    with pytest.raises(SoarError, match="is not a folder"):
+    with pytest.raises(SoarError, match="is neither a folder nor"):
         results.read([tmp_path / "nothing"])
 
 

@@ -102,7 +102,7 @@ def test_a_sweep_runs_every_job_and_says_so(whole):
     for name in names:
         assert f"{name}: done, return" in output
         assert json.loads((out / name / "done.json").read_text())["steps"] >= 1500
-    assert f"soar report {out}" in output.replace("\n", " ")
+    assert f"soar report {out / 'points.sweep.json'}" in output.replace("\n", " ")
 
 
 def test_the_same_command_again_reruns_nothing(whole, demos, tmp_path):

@@ -17,7 +17,7 @@ def report(folders: Folders, out: Path = Path("results/report"), title: str = ""
     (Markdown, CSV) and report.md. Missing runs are listed, never averaged over.
 
     Args:
-        folders: Folders of sweeps or runs; several are reported together.
+        folders: Folders of sweeps or runs, or a sweep's .sweep.json; several make one report.
         out: Folder for the report.
         title: Of the page; by default what the sweeps are called.
     """

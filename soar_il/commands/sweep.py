@@ -29,7 +29,7 @@ def sweep(
 
     Args:
         file: A TOML file, such as those in experiments/.
-        out: Folder for the runs; by default results/<name of the file>.
+        out: Folder for the runs; by default results/ and what the file says, or its name.
         workers: Jobs at a time; 0 for one a core.
         only: Parts of names: run the jobs that have one of them.
         dry_run: Print the jobs and how long they may take, and stop.
@@ -40,13 +40,13 @@ def sweep(
     if workers < 0:
         raise ConfigError(f"workers is {workers}", do="give 1 or more, or 0 for one a core")
     asked = grid.read(file)
-    out = out or Path("results") / file.stem
+    out = out or Path("results") / (asked.out or file.stem)
     checked = checks.check(asked, only)
     workers = workers or len(local.cores())
     if dry_run:
         _show(checked, out, workers)
         return
-    book.write(out, asked, checked.settings, checked.demos)
+    book.write(out, file.stem, asked, checked.settings, checked.demos)
     with Cells(checked.jobs, out) as screen:
         problems = local.run(checked.jobs, out, workers, screen)
     for name, problem in problems.items():
@@ -57,7 +57,8 @@ def sweep(
             str(out),
             "mend the cause (output.txt in a job's folder has all it said) and start it again",
         )
-    console.print(f"runs: {out}\nreport: soar report {out}", soft_wrap=True)
+    where = out / f"{file.stem}{book.SUFFIX}"
+    console.print(f"runs: {out}\nreport: soar report {where}", soft_wrap=True)
 
 
 def _show(checked: "Checked", out: Path, workers: int) -> None:

@@ -1,4 +1,7 @@
-"""``sweep.json``: what a sweep's directory is meant to hold, for the report and the next start."""
+"""``NAME.sweep.json``: what a directory is meant to hold, for the report and the next start.
+
+Several sweeps may share a directory, and then the runs whose names they share.
+"""
 
 import dataclasses
 import json
@@ -9,10 +12,12 @@ from soar_il.errors import ConfigError, StorageError
 from soar_il.runs import files
 from soar_il.sweep.grid import Sweep
 
-NAME = "sweep.json"
+SUFFIX = ".sweep.json"
 
 
-def write(out: Path, sweep: Sweep, settings: dict[str, Any], demos: dict[str, str]) -> None:
+def write(
+    out: Path, name: str, sweep: Sweep, settings: dict[str, Any], demos: dict[str, str]
+) -> None:
     """Keep what was asked; refuse a directory that has other settings under the same names.
 
     ``settings`` are by job, as far as they could be resolved, ``demos`` hashes by environment.
@@ -23,22 +28,25 @@ def write(out: Path, sweep: Sweep, settings: dict[str, Any], demos: dict[str, st
     ]
     said = {f.name: getattr(sweep, f.name) for f in dataclasses.fields(sweep) if f.name != "jobs"}
     content = json.loads(json.dumps({**said, "demos": demos, "jobs": jobs}))
-    then = read(out)
-    if then is not None:
+    for path in found(out):
+        then = read(path)
         _compare(out, then, content)
-        content["demos"] = then["demos"] | content["demos"]
+        if path.name == name + SUFFIX:
+            content["demos"] = then["demos"] | content["demos"]
     files.make_dir(out)
-    files.write_atomically(out / NAME, (json.dumps(content, indent=1) + "\n").encode())
+    files.write_atomically(out / f"{name}{SUFFIX}", (json.dumps(content, indent=1) + "\n").encode())
 
 
-def read(out: Path) -> dict[str, Any] | None:
-    """None where there was no sweep."""
+def found(out: Path) -> list[Path]:
+    """The sweeps of a directory."""
+    return sorted(out.glob(f"*{SUFFIX}"))
+
+
+def read(path: Path) -> dict[str, Any]:
     try:
-        return json.loads((out / NAME).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+        return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise StorageError(f"cannot be read ({error})", str(out / NAME)) from None
+        raise StorageError(f"cannot be read ({error})", str(path)) from None
 
 
 def _compare(out: Path, then: dict[str, Any], now: dict[str, Any]) -> None:

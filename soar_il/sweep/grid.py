@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 SETTINGS = ("standardise", "indicator", "horizon")  # given to --set, as are learner.* and cost.*
 NAMED = ("env", "base", "critics", "seed")  # where they stand in a name
-KEYS = ("title", "shows", "command", "purpose", "trained", "claims", "options", "grid", "where")
+KEYS = ("title", "shows", "command", "purpose", "trained", "out", "options", "grid", "where")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Sweep:
     command: str = "train"
     purpose: Literal["report", "selection"] = "report"
     trained: bool = True  # False where the settings themselves are the result
-    claims: tuple[str, ...] = ()
+    out: str = ""  # the folder in results/: figures that share one share their runs
 
 
 def read(path: Path) -> Sweep:
@@ -87,13 +87,11 @@ def read(path: Path) -> Sweep:
             raise ConfigError(f"grid.{name} is {values!r}", where, "give a list of values")
     for rule in rules:
         if "set" not in rule:
-            raise ConfigError("a [[where]] has no set", where, "write set = {sigma = 10.0}")
+            raise ConfigError("a case of where has no set", where, "write set = {sigma = 10.0}")
     jobs = expand(command, options, grid, rules)
     title = said.get("title", path.stem)
-    more = {key: said[key] for key in ("shows", "trained") if key in said}
-    return Sweep(
-        title, jobs, command=command, purpose=purpose, claims=tuple(said.get("claims", ())), **more
-    )
+    more = {key: said[key] for key in ("shows", "trained", "out") if key in said}
+    return Sweep(title, jobs, command=command, purpose=purpose, **more)
 
 
 def expand(

@@ -18,20 +18,26 @@ from soar_il.sweep import book
 Found = Result | Missing | Expert | dict[str, Any]
 
 
-def read(folders: Sequence[Path]) -> Study:
-    """Sweeps, runs, or folders with runs somewhere in them."""
+def read(places: Sequence[Path]) -> Study:
+    """Sweeps' folders or files, runs, or folders with runs somewhere in them."""
     found: list[Found] = []
     titles: list[str] = []
     asked: list[dict[str, Any]] = []
-    for folder in folders:
-        if not folder.is_dir():
-            raise ConfigError("is not a folder", str(folder), "give the folder of a sweep or a run")
-        said = book.read(folder)
-        titles.append(str(folder) if said is None else said["title"])
-        asked += [] if said is None else [j["settings"] for j in said["jobs"] if j["settings"]]
-        found += _loose(folder) if said is None else _swept(folder, said)
+    for place in places:
+        books = _books(place)
+        seen: set[str] = set()  # figures that share a folder share its runs
+        for path in books:
+            said = book.read(path)
+            titles.append(said["title"])
+            asked += [job["settings"] for job in said["jobs"] if job["settings"]]
+            jobs = [job for job in said["jobs"] if job["name"] not in seen]
+            seen |= {job["name"] for job in jobs}
+            found += _swept(path.parent, said, jobs)
+        if not books:
+            titles.append(str(place))
+            found += _loose(place)
     if not found and not asked:
-        where = ", ".join(map(str, folders))
+        where = ", ".join(map(str, places))
         raise ConfigError("there is no run here", where, "give the folder of a sweep or a run")
     return checked(
         Study(
@@ -45,8 +51,17 @@ def read(folders: Sequence[Path]) -> Study:
     )
 
 
-def _swept(folder: Path, said: dict[str, Any]) -> Iterator[Found]:
-    for job in said["jobs"] if said["trained"] else ():
+def _books(place: Path) -> list[Path]:
+    if place.is_file() and place.name.endswith(book.SUFFIX):
+        return [place]
+    if not place.is_dir():
+        do = f"give the folder of a sweep or a run, or a sweep's {book.SUFFIX}"
+        raise ConfigError("is neither a folder nor a sweep", str(place), do)
+    return book.found(place)
+
+
+def _swept(folder: Path, said: dict[str, Any], jobs: list[dict[str, Any]]) -> Iterator[Found]:
+    for job in jobs if said["trained"] else ():
         name, options = job["name"], job["options"]
         place = folder / name
         done = (place / "done.json").exists()
