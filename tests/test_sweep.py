@@ -247,7 +247,7 @@ def test_one_critic_has_no_clip_value_and_special_cases_apply(tmp_path):
         ("where = [{env = 'x'}]", "has no set"),
         ("grid = {env = ['Hopper-v5']}", "add base to the grid"),
         ("grid = {env = ['Hopper-v5'], base = ['ml-irl', 'nope', 'zzz']}", "nope, zzz"),
-        ("grid = {env = ['Hopper-v5'], base = ['ml-irl', 'nope']}", "--only ml-irl-L"),
+        ("grid = {env = ['Pendulum-v1'], base = ['ml-irl', 'nope']}", "demonstrations of Pendulum"),
         ("grid = {env = ['Hoper-v5'], base = ['ml-irl']}", "Hopper-v5"),
         ("grid = {env = ['Pendulum-v1'], base = ['ml-irl']}", "soar demos record Pendulum-v1"),
         ("options = {demos = 'no'}\ngrid = {env = ['Pendulum-v1'], base = ['ml-irl']}", "no: does"),
@@ -259,6 +259,18 @@ def test_mistakes_are_found_before_any_job(tmp_path, monkeypatch, text, says):
     with pytest.raises(SoarError) as error:
         checks.check(read(tmp_path, text))
     assert says in str(error.value)
+
+
+def test_what_can_run_is_offered_where_the_rest_cannot(tmp_path, monkeypatch, demos):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demos").mkdir()
+    (tmp_path / "demos" / "Hopper-v5.demos").symlink_to(demos)
+    text = "grid = {env = ['Hopper-v5', 'Ant-v5'], base = ['ml-irl', 'nope'], critics = [4]}"
+    with pytest.raises(SoarError, match=r"run the others with --only Hopper-v5/ml-irl-L$"):
+        checks.check(read(tmp_path, text))
+    checked = checks.check(read(tmp_path, text), ("Hopper-v5/ml-irl-L",))
+    assert [job.name for job in checked.jobs] == ["Hopper-v5/ml-irl-L4-seed0"]
+    assert checked.jobs[0].options["demos"] == "demos/Hopper-v5.demos"
 
 
 def test_a_job_in_use_is_left_alone(tmp_path):

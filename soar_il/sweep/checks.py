@@ -29,15 +29,17 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
         raise ConfigError(f"no job is called like {' or '.join(only)}", do=f"there are: {known}")
     if sweep.command == "tabular":
         return Checked(tuple(chosen), {}, {})
-    _known_bases(sweep, chosen)
+    _complete(sweep, chosen)
     settings = {job.name: resolved(job) for job in sweep.jobs if _resolvable(job)}
+    for env in sorted({str(job.options["env"]) for job in chosen}) if sweep.trained else ():
+        BlindEnv(env).close()
+    wants_demos = sweep.trained and sweep.command == "train"
+    found = _found(chosen) if wants_demos else {}
+    _runnable(chosen, found if wants_demos else None)
     if not sweep.trained:
         return Checked((), settings, {})
-    for env in sorted({str(job.options["env"]) for job in chosen}):
-        BlindEnv(env).close()
-    if sweep.command == "expert train":
+    if not wants_demos:
         return Checked(tuple(chosen), settings, {})
-    found = _demonstrations(chosen)
     jobs = [
         dataclasses.replace(job, options={**job.options, "demos": str(found[_wanted(job)])})
         for job in chosen
@@ -73,45 +75,53 @@ def _resolvable(job: Job) -> bool:
     return job.command == "expert train" or job.options.get("base") in BASES
 
 
-def _known_bases(sweep: Sweep, chosen: list[Job]) -> None:
+def _complete(sweep: Sweep, chosen: list[Job]) -> None:
     for job in chosen:
         for needed in ("env",) if sweep.command == "expert train" else ("env", "base"):
             if needed not in job.options:
                 raise ConfigError(f"{needed} is not given", job.name, f"add {needed} to the grid")
+
+
+def _runnable(chosen: list[Job], found: dict[str, Path] | None) -> None:
+    """Say at once all that is not there, and how to run the rest."""
     unknown = sorted({str(job.options["base"]) for job in chosen if not _resolvable(job)})
+    lacking = {str(job.options["env"]) for job in chosen if found is not None and
+               _wanted(job) not in found}  # fmt: skip
+    if not unknown and not lacking:
+        return
+    what, do = [], []
     if unknown:
-        known = sorted({str(job.options["base"]) for job in chosen} - set(unknown))
-        rest = f"; run the others with --only {' '.join(f'{base}-L' for base in known)}"
-        raise ConfigError(
-            f"not base methods of this version: {', '.join(unknown)}",
-            do=f"known are {', '.join(sorted(BASES))}{rest if known else ''}",
+        what.append(f"not base methods of this version: {', '.join(unknown)}")
+        do.append(f"known are {', '.join(sorted(BASES))}")
+    if lacking:
+        what.append(f"there are no demonstrations of {', '.join(sorted(lacking))}")
+        env = min(lacking)
+        do.append(
+            f"make some: `soar demos record {env} --out demos/{env}.demos`; or put your own there"
         )
+    rest = {
+        f"{job.name.partition('/')[0]}/{job.options['base']}-L"
+        for job in chosen
+        if _resolvable(job) and job.options["env"] not in lacking
+    }
+    if rest:
+        do.append(f"run the others with --only {' '.join(sorted(rest))}")
+    raise ConfigError("; ".join(what), do="; ".join(do))
 
 
 def _wanted(job: Job) -> str:
     return str(job.options.get("demos", job.options["env"]))
 
 
-def _demonstrations(chosen: list[Job]) -> dict[str, Path]:
+def _found(chosen: list[Job]) -> dict[str, Path]:
+    """Demonstrations by the name or path that jobs know them by, as far as there are any."""
     found: dict[str, Path] = {}
-    missing: dict[str, DemoError] = {}
     for job in chosen:
         wanted = _wanted(job)
-        given = Path(wanted) if "demos" in job.options else None
-        if given is not None and not given.exists():
-            raise DemoError("does not exist", str(given), "mend options.demos in the file")
-        try:
-            found[wanted] = given or demos.find(wanted)
-        except DemoError as error:
-            missing[wanted] = error
-    if len(missing) == 1:
-        raise next(iter(missing.values()))
-    if missing:
-        names = sorted(missing)
-        have = sorted({str(job.options["env"]) for job in chosen} - set(names))
-        rest = f"; run the others with --only {' '.join(have)}" if have else ""
-        raise DemoError(
-            f"there are no demonstrations of {', '.join(names)}",
-            do=f"make them with `soar demos record ENV`, or put your own at demos/ENV.demos{rest}",
-        )
+        if "demos" not in job.options:
+            place = demos.find(wanted)
+        elif (place := Path(wanted)).exists() is False:
+            raise DemoError("does not exist", wanted, "mend options.demos in the file")
+        if place is not None:
+            found[wanted] = place
     return found

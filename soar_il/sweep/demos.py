@@ -14,15 +14,8 @@ def places(env: str) -> tuple[Path, ...]:
     return Path("demos") / name, Path(name), shipped / name
 
 
-def find(env: str) -> Path:
-    for path in places(env):
-        if path.exists():
-            return path
-    raise DemoError(
-        f"there are no demonstrations of {env}",
-        do=f"make some with `soar demos record {env} --out demos/{env}.demos`, put your own there, "
-        "or name them in the sweep's file, as options.demos",
-    )
+def find(env: str) -> Path | None:
+    return next((path for path in places(env) if path.exists()), None)
 
 
 def digest(path: Path) -> str:
