@@ -8,7 +8,7 @@ from typing import Any
 
 import tyro
 
-from soar_il.commands import deep, demos, experts, report, sweep, tabular
+from soar_il.commands import deep, demos, experts, report, sweep, tabular, video
 from soar_il.errors import SoarError
 from soar_il.report.progress import console
 
@@ -22,6 +22,7 @@ COMMANDS: Commands = {
     "fingerprint": deep.fingerprint,
     "sweep": sweep.sweep,
     "report": report.report,
+    "video": video.video,
     "tabular": tabular.tabular,
     "regret": tabular.regret,
 }
