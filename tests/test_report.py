@@ -139,7 +139,7 @@ def test_the_command_writes_page_figures_and_tables(tmp_path, monkeypatch, capsy
 
 
 def test_the_same_runs_give_the_same_page_whatever_their_order(tmp_path):
-    study = made_up.study()
+    study = made_up.study(seeds=5, envs=("Hopper-v5",))
     mixed = study._replace(results=study.results[::-1])
     first = write(checked(study), tmp_path / "a", "x").read_text()
     assert write(checked(mixed), tmp_path / "b", "x").read_text() == first

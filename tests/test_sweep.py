@@ -14,9 +14,10 @@ import tiny
 
 from soar_il import cli
 from soar_il.errors import SoarError
+from soar_il.report.write import write
 from soar_il.runs import log
 from soar_il.runs.run import Run
-from soar_il.sweep import checks, folder, grid, local
+from soar_il.sweep import checks, folder, grid, local, results
 
 TESTS = Path(__file__).parent
 TOML = """
@@ -119,26 +120,31 @@ def learning(out):
 
 
 def test_a_sweep_killed_twice_ends_as_one_that_was_not(whole, demos, tmp_path):
-    """First the sweep alone is hit, hard and politely; then one of its jobs."""
+    """The sweep alone is hit, hard and politely; its jobs must notice and lose nothing."""
     file, out = experiment(tmp_path, demos), tmp_path / "out"
     choose = random.Random(0)
-    for number in (signal.SIGKILL, signal.SIGTERM, None):
+    for number in (signal.SIGKILL, signal.SIGTERM):
         process, before = sweep(file, out), learning(out)
         while process.poll() is None and not any(
             size > before.get(path, 0) for path, size in learning(out).items()
         ):
             time.sleep(0.02)
         time.sleep(choose.uniform(0, 0.2))
-        if number is not None:
-            process.send_signal(number)
-            process.communicate()
-            continue
-        job = next(path.parent for path, n in learning(out).items() if n > before.get(path, 0))
-        pid = (job / "lock").read_text().split()
-        if pid:  # it may just have finished
-            os.kill(int(pid[0]), signal.SIGKILL)
-        finished(process)
+        process.send_signal(number)
+        process.communicate()
+    finished(sweep(file, out))
     assert outcome(out) == outcome(whole[0])
+    killed, not_killed = (reported(place, tmp_path / name) for place, name in
+                          ((out, "killed"), (whole[0], "whole")))  # fmt: skip
+    assert killed == not_killed
+
+
+def reported(out, place):
+    """The figures and tables of a report, to the byte."""
+    write(results.read([out]), place, "Points")
+    made = [*(place / "figures").glob("*.svg"), *(place / "tables").iterdir()]
+    assert len(made) >= 6
+    return {path.name: path.read_bytes() for path in made}
 
 
 class Quiet:

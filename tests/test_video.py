@@ -92,6 +92,13 @@ def test_a_machine_without_gl_is_told_what_to_install(monkeypatch):
         rendering.choose("Hopper-v5")
 
 
+def test_the_camera_follows_the_robot():
+    env = video._drawable("Hopper-v5")
+    model, number = env.unwrapped.model, env.unwrapped.mujoco_renderer.camera_id
+    assert model.camera(number).name == "track"
+    env.close()
+
+
 def has_gl():
     try:
         rendering.choose("Hopper-v5")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from soar_il.sweep.checks import Checked
 
 File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+Address = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
 Parts = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PART [PART ...]")]
 
 
@@ -21,6 +22,7 @@ def sweep(
     workers: int = 0,
     only: Parts = (),
     dry_run: bool = False,
+    ray: Address = None,
 ) -> None:
     """Run an experiment: every combination of its grid, one process a core.
 
@@ -33,8 +35,10 @@ def sweep(
         workers: Jobs at a time; 0 for one a core.
         only: Parts of names: run the jobs that have one of them.
         dry_run: Print the jobs and how long they may take, and stop.
+        ray: Run on a Ray cluster (needs the extra soar-il[ray]): at this address, or without one on
+            a cluster that is started here.
     """
-    from soar_il.sweep import book, checks, grid, local
+    from soar_il.sweep import book, checks, cluster, grid, local
     from soar_il.sweep.screen import Cells
 
     if workers < 0:
@@ -48,7 +52,11 @@ def sweep(
         return
     book.write(out, file.stem, asked, checked.settings, checked.demos)
     with Cells(checked.jobs, out) as screen:
-        problems = local.run(checked.jobs, out, workers, screen)
+        if ray is None:
+            problems = local.run(checked.jobs, out, workers, screen)
+        else:
+            address = ray[0] if ray else ""
+            problems = cluster.run(checked.jobs, out, address, workers, screen)
     for name, problem in problems.items():
         console.print(f"{name} failed:\n{problem}", style="red", markup=False, soft_wrap=True)
     if problems:

@@ -91,11 +91,18 @@ def write(path: Path, frames: Sequence[np.ndarray]) -> Path:
 
 
 def _drawable(env: str) -> gym.Env:
-    def made() -> gym.Env:
-        return gym.make(env, render_mode="rgb_array")
+    """Seen by the camera that follows the robot, where there is one."""
+
+    def made(**camera: Any) -> gym.Env:
+        return gym.make(env, render_mode="rgb_array", **camera)
 
     try:
-        return make(made)
+        plain = make(made)
+        model: Any = getattr(plain.unwrapped, "model", None)
+        if model is None or "track" not in [model.camera(n).name for n in range(model.ncam)]:
+            return plain
+        plain.close()
+        return make(lambda: made(camera_name="track"))
     except gym.error.Error as error:
         raise EnvError(f"cannot be drawn: {error}", env) from None
 

@@ -16,7 +16,7 @@ from soar_il.sweep.grid import Job
 from soar_il.sweep.screen import total
 
 ENV_STEP = 1.5e-4  # seconds, of a MuJoCo environment
-OVERHEAD = 1.75  # of an update over its matrix products, as docs/runs.md has it measured
+OVERHEAD = 1.2  # of an update over its matrix products, on Hopper with L = 1 and 4
 
 
 def seconds(jobs: Sequence[Job], settings: dict[str, Any], out: Path) -> dict[str, float]:
