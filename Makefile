@@ -33,6 +33,7 @@ format: setup
 bench: setup
 	PYTHONPATH=tests $(BIN)/python benchmarks/deep.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/tabular.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/sweep.py
 
 clean:
 	rm -rf $(VENV) results dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
