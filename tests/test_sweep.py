@@ -286,6 +286,10 @@ def test_a_job_in_use_is_left_alone(tmp_path):
     assert not folder.in_use(tmp_path / job.name)
 
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="cores and parents are Linux's here")
+
+
+@LINUX
 def test_each_worker_has_a_core_of_its_own(tmp_path):
     code = "import os, time; print(sorted(os.sched_getaffinity(0))); time.sleep(1)"
     count = len(local.cores())
@@ -294,6 +298,7 @@ def test_each_worker_has_a_core_of_its_own(tmp_path):
     assert printed == sorted(f"[{core}]" for core in local.cores())
 
 
+@LINUX
 def test_jobs_end_with_their_sweep(tmp_path):
     """Also where it is killed and can say nothing."""
     code = (
