@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from soar_il.report.stats import mean_interval, shown, slope_interval
+from soar_il.report.stats import Interval, mean_interval, shown, slope_interval
 
 
 def test_the_interval_is_student_s():
@@ -28,6 +28,11 @@ def test_few_seeds_have_no_interval():
     assert np.isnan(interval.low)
     assert shown(interval) == "2.50"
     assert shown(mean_interval([1.0, 1.0, 1.0, 1.0, 1.0])) == "1.00 [1.00, 1.00]"
+
+
+def test_what_is_shown_has_no_minus_nothing_and_says_infinity():
+    assert shown(Interval(-0.001, -0.5, 0.0)) == "0.00 [-0.50, 0.00]"
+    assert shown(Interval(0.5, 0.25, np.inf)) == "0.50 [0.25, ∞]"
 
 
 def test_a_power_law_has_its_slope():

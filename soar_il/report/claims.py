@@ -34,9 +34,9 @@ def improves(study: Study) -> list[Finding]:
     """SOAR beats its base on average over environments, by the area under the curve."""
     claim = "SOAR improves the performance of the base method on average"
     return [
-        _difference(claim, f"{name}, {_over(pairs)}", pairs, study)
+        _difference(claim, f"{name}, {len(pairs)} environments", pairs, study)
         for name, pairs in _by_method(study).items()
-        if _comparable(pairs)
+        if len(pairs) > 1 and _comparable(pairs)
     ]
 
 
@@ -217,11 +217,7 @@ def _several_clips(results: Sequence[Result]) -> set[tuple[str, str, int]]:
 
 def _comparable(pairs: list[Pair]) -> bool:
     """Returns of several environments can be averaged only if they are normalised."""
-    return len(pairs) == 1 or is_normal([r for p in pairs for r in (*p.ours, *p.theirs)])
-
-
-def _over(pairs: list[Pair]) -> str:
-    return pairs[0].env if len(pairs) == 1 else f"{len(pairs)} environments"
+    return is_normal([r for p in pairs for r in (*p.ours, *p.theirs)])
 
 
 def _gain(p: Pair) -> np.ndarray:

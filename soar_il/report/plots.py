@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from soar_il.report import aggregate
 from soar_il.report.results import (
@@ -109,7 +109,7 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
         yield _panel(
             f"learning-{env}-{count}-{purpose}".replace(":", "-"),
             "Learning curves" if purpose == "report" else "Selection",
-            f"{named}: {shown} over {many} seeds"
+            f"{named}: {shown} over {many} seed(s)"
             + (", dotted: the expert." if normal else ", true returns."),
             draw,
             xlabel="environment steps",
@@ -217,6 +217,7 @@ def _pairs(study: Study) -> Iterator[Panel]:
             ax.plot(made.value, n, "o", color=COLOURS[0], ms=6)
             ax.plot([made.low, made.high], [n, n], color=COLOURS[0], lw=2)
         ax.axvline(0, color=INK, lw=0.8, ls=":")
+        ax.xaxis.set_major_locator(MaxNLocator(5))
         ax.set_yticks(range(len(pairs)), [f"{p.env}\n{p.ours[0].label}" for p in pairs])
         ax.set_ylim(len(pairs) - 0.5, -0.5)
 

@@ -29,9 +29,15 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
 def shown(interval: Interval, digits: int = 2) -> str:
     """``value [low, high]``, or the value alone where there is no interval."""
-    if np.isnan(interval.low):
-        return f"{interval.value:.{digits}f}"
-    return f"{interval.value:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"
+    value, low, high = (_text(x, digits) for x in interval)
+    return value if np.isnan(interval.low) else f"{value} [{low}, {high}]"
+
+
+def _text(x: float, digits: int) -> str:
+    if np.isinf(x):
+        return "∞" if x > 0 else "-∞"
+    text = f"{x:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def slope_interval(
