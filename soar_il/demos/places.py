@@ -13,11 +13,15 @@ def places(env: str) -> tuple[Path, ...]:
     return Path("demos") / name, Path(name), shipped / name
 
 
+def known(env: str) -> Path | None:
+    return next((path for path in places(env) if path.exists()), None)
+
+
 def find(env: str) -> Path:
-    for path in places(env):
-        if path.exists():
-            return path
-    raise DemoError(
-        f"there are no demonstrations of {env} here and none are shipped",
-        do=f"give --demos, or make {env}.demos with `soar demos record {env}`",
-    )
+    path = known(env)
+    if path is None:
+        raise DemoError(
+            f"there are no demonstrations of {env} here and none are shipped",
+            do=f"give --demos, or make {env}.demos with `soar demos record {env}`",
+        )
+    return path

@@ -1,15 +1,16 @@
 """Everything that can be wrong with a sweep, found before its first job starts."""
 
 import dataclasses
+import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from soar_il import build
 from soar_il.bases import BASES
+from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
 from soar_il.errors import ConfigError, DemoError, SoarError
 from soar_il.experts import sac
-from soar_il.sweep import demos
 from soar_il.sweep.grid import Job, Sweep
 
 
@@ -44,7 +45,7 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
         dataclasses.replace(job, options={**job.options, "demos": str(found[_wanted(job)])})
         for job in chosen
     ]
-    digests = {wanted: demos.digest(path) for wanted, path in found.items()}
+    digests = {wanted: _digest(path) for wanted, path in found.items()}
     return Checked(tuple(jobs), settings, digests)
 
 
@@ -119,9 +120,18 @@ def _found(chosen: list[Job]) -> dict[str, Path]:
     for job in chosen:
         wanted = _wanted(job)
         if "demos" not in job.options:
-            place = demos.find(wanted)
+            place = places.known(wanted)
         elif (place := Path(wanted)).exists() is False:
             raise DemoError("does not exist", wanted, "mend options.demos in the file")
         if place is not None:
             found[wanted] = place
     return found
+
+
+def _digest(path: Path) -> str:
+    """Of the manifest, which vouches for the rest, or of the file."""
+    file = path / "manifest.json" if path.is_dir() else path
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DemoError(f"cannot be read ({error.strerror})", str(file)) from None
