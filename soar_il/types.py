@@ -27,6 +27,14 @@ class Batch(NamedTuple):
     weights: Any  # steps it stands for: 1, or 1 / (1 - gamma) where the absorbing state stays
 
 
+class Trajectories(NamedTuple):
+    """Steps of each of n trajectories, all of them or some."""
+
+    batch: Batch  # [m, n]
+    weights: Any  # [m, n] that make means over a trajectory; they sum to one in each
+    share: Any  # [n] weights that make every trajectory count alike; they sum to one
+
+
 class Trajectory(NamedTuple):
     """One episode as the environment gave it; actions are in [-1, 1]."""
 

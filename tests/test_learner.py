@@ -251,9 +251,9 @@ def no_q(states, actions):
 
 def test_the_actor_learns_from_everyone_s_trajectories():
     parts = deep.parts(KNOWN, None, None, None, SPEC, settings())
-    step = jax.jit(parts.update_policy, static_argnums=1)
+    step, judge = jax.jit(parts.update_policy, static_argnums=1), (no_q, None)
     moved = [
-        step(first_state(settings()).policy, no_q, replay_of(seeds, 2), jax.random.key(0))[0]
+        step(first_state(settings()).policy, judge, replay_of(seeds, 2), jax.random.key(0))[0]
         for seeds in ([10, 20], [10, 99], [99, 20])
     ]
     one, two, three = (jax.tree.leaves(pi.optimiser[0].mu) for pi in moved)

@@ -1,9 +1,10 @@
 """What a base method is: how the cost is learned. A tuple of pure functions, in one small file."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from soar_il.types import Batch, Spec
+from soar_il.types import Batch, Spec, Trajectories
 
 Metrics = dict[str, Any]
 
@@ -15,8 +16,20 @@ class Data(Protocol):
     def new_steps(self) -> Any:
         """How many environment steps the last iteration took."""
 
-    def draw(self, key: Any, n: int) -> Batch:
-        """n transitions, uniformly."""
+    @property
+    def fresh(self) -> Any:
+        """How many transitions the last iteration added."""
+
+    def draw(self, key: Any, n: int, recent: Any = None) -> Batch:
+        """n transitions, or of the ``recent`` newest, uniformly."""
+
+    def draw_trajectories(
+        self, key: Any, n: int, m: int, recent: Any = None, whole: bool = False
+    ) -> Trajectories:
+        """m steps of each of n trajectories that the newest transitions belong to.
+
+        Drawn by the time they stand for; with ``whole`` the first m steps.
+        """
 
     def newest(self, room: int | None = None) -> tuple[Batch, Any]:
         """What the last iteration added, weighted by discounted occupancy (sum one).
@@ -35,7 +48,8 @@ class Needs(NamedTuple):
 class Base(NamedTuple):
     """A base method: UpdateCost (line 6) and the cost it keeps.
 
-    All three are pure and may be traced; ``update`` is compiled as a whole.
+    All are pure and may be traced; ``update`` is compiled as a whole. What follows ``cost`` is for
+    methods that ask more of the learner.
     """
 
     needs: Needs
@@ -43,3 +57,12 @@ class Base(NamedTuple):
     update: Callable[[Any, Data, Data, Any], tuple[Any, Metrics]]
     """(cost state, expert D_E, data D^k, key) -> cost state, metrics"""
     cost: Callable[[Any, Batch], Any]  # (cost state, batch) -> c_w, one a transition
+    start: Callable[[Any], Any] | None = None  # cost state -> the first layers of the actor
+    log_prior: Callable[[Any, Any, Any], Any] | None = None
+    """(cost state, s, a) -> log q(a|s): entropy is then relative to q, in backup and actor"""
+    expert_share: float = 0.0  # the part of every minibatch that is the expert's
+    critic_term: Callable[[Callable[[Any, Any], Any], int, Batch], Any] | None = None
+    """(q, n, expert's batch) -> what is added to the loss of all n = 2L critics; q(s, a) is [n, B]
+    for actions [B, d] or, each critic its own, [n, B, d]"""
+    critic_steps: int = 0  # steps of the critics on the demonstrations before anything else
+    least_cost: float = -math.inf  # no cost is below this, so no value below it / (1 - gamma)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from soar_il.bases import fitting
 from soar_il.bases.api import Base, Data, Metrics, Needs
 from soar_il.deep import networks
 from soar_il.errors import ConfigError
@@ -77,9 +78,7 @@ def make(settings: Settings, state_only: bool) -> Base:
         return jnp.concatenate([batch.observations, batch.actions], axis=-1)
 
     def c(layers: networks.Layers, x: Any) -> Any:
-        out = networks.apply(layers, x, jnp.tanh)[..., 0] / s.bound
-        squashed = jnp.tanh(out) if s.squash == "tanh" else jnp.clip(out, -1.0, 1.0)
-        return s.bound * squashed
+        return fitting.bounded(networks.apply(layers, x, jnp.tanh)[..., 0], s.bound, s.squash)
 
     def init(key: Any, spec: Spec, expert: Data) -> Cost:
         size = spec.observation + (0 if state_only else spec.action)
@@ -102,9 +101,8 @@ def make(settings: Settings, state_only: bool) -> Base:
             costs = c(layers, jnp.concatenate([theirs, ours]))
             gap = jnp.sum(shares[1] * costs[s.batch :]) - jnp.sum(shares[0] * costs[: s.batch])
             between = mix * theirs + (1 - mix) * ours
-            gradient = jax.grad(lambda x: jnp.sum(c(layers, x)))(between)
-            length = jnp.sqrt(jnp.sum(gradient**2, axis=-1) + 1e-12)
-            return s.gradient_penalty * jnp.mean((length - s.slope) ** 2) - gap, gap
+            off = fitting.slope_error(lambda x: c(layers, x), between, s.slope)
+            return s.gradient_penalty * off - gap, gap
 
         return descend(cost, loss)
 
@@ -119,17 +117,8 @@ def make(settings: Settings, state_only: bool) -> Base:
 
     def update(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
         once = on_replay if s.data == "replay" else on_fresh
-        steps = jnp.int32(s.steps)
-        if s.steps_per_step:
-            steps = jnp.maximum(1, jnp.round(s.steps_per_step * data.new_steps).astype(jnp.int32))
-
-        def body(n: Any, carry: Any) -> Any:
-            cost, total = carry
-            cost, seen = once(cost, expert, data, jax.random.fold_in(key, n))
-            return cost, total + seen["cost_gap"]
-
-        cost, total = jax.lax.fori_loop(0, steps, body, (cost, jnp.float32(0)))
-        return cost, {"cost_gap": total / steps}
+        steps = fitting.steps(s.steps, s.steps_per_step, data)
+        return fitting.repeated(lambda cost, k: once(cost, expert, data, k), cost, steps, key)
 
     def cost_of(cost: Cost, batch: Batch) -> Any:
         return c(cost.layers, inputs(batch))

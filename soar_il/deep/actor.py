@@ -15,9 +15,15 @@ Q = Callable[[Any, Any], tuple[Any, Any]]  # (observations, actions) -> optimist
 
 
 def update(
-    pi: policy.Policy, q: Q, observations: Any, noise: Any, spec: Spec, s: Settings
+    pi: policy.Policy,
+    q: Q,
+    observations: Any,
+    noise: Any,
+    spec: Spec,
+    s: Settings,
+    log_prior: Callable[[Any, Any], Any] | None = None,
 ) -> tuple[policy.Policy, dict[str, Any]]:
-    """The actor descends OptimisticQ-NN plus alpha log pi.
+    """The actor descends OptimisticQ-NN plus alpha log pi, or alpha log pi / q where a q is given.
 
     The paper prints -eta log pi, which would shrink the entropy; see deviations.
     """
@@ -25,7 +31,8 @@ def update(
     def loss(layers: networks.Layers) -> tuple[Any, Any]:
         actions, log_pi = policy.sample(layers, spec, observations, noise)
         optimistic, spread = q(observations, actions)
-        return jnp.mean(jnp.exp(pi.log_alpha) * log_pi + optimistic), (spread, log_pi)
+        prior = 0.0 if log_prior is None else log_prior(observations, actions)
+        return jnp.mean(jnp.exp(pi.log_alpha) * (log_pi - prior) + optimistic), (spread, log_pi)
 
     (value, (spread, log_pi)), gradient = jax.value_and_grad(loss, has_aux=True)(pi.layers)
     adam = optax.adam(s.learning_rate)

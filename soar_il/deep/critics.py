@@ -1,5 +1,8 @@
 """UpdateCritics and OptimisticQ-NN: L pairs of critics as one stack of 2L networks."""
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +23,17 @@ class Critics(NamedTuple):
     optimiser: Any
 
 
+class Extra(NamedTuple):
+    """What a base method may add to the critics' task."""
+
+    log_prior: Callable[[Any, Any], Any] | None = None  # (s, a) -> log q(a|s)
+    least: float = -math.inf
+    term: Callable[[Callable[[Any, Any], Any], int], Any] | None = None  # added to the loss
+
+
+NOTHING = Extra()
+
+
 def init(key: Any, spec: Spec, settings: Settings) -> Critics:
     """Random critics; targets start as copies (the paper: random too; see deviations)."""
     sizes = (spec.observation + spec.action, *settings.hidden, 1)
@@ -35,6 +49,13 @@ def pairs(layers: networks.Layers, observations: Any, actions: Any) -> Any:
         x = jnp.repeat(x, 2, axis=0)
     q = networks.apply(layers, x)[..., 0]
     return q.reshape(-1, 2, q.shape[-1])
+
+
+def each(layers: networks.Layers, observations: Any, actions: Any) -> Any:
+    """All 2L critics, [2L, B], on shared actions [B, d] or on actions of their own [2L, B, d]."""
+    shape = (*actions.shape[:-1], observations.shape[-1])
+    x = jnp.concatenate([jnp.broadcast_to(observations, shape), actions], axis=-1)
+    return networks.apply(layers, x)[..., 0]
 
 
 def estimates(layers: networks.Layers, observations: Any, actions: Any) -> Any:
@@ -58,6 +79,7 @@ def backup(
     noise: Any,
     spec: Spec,
     s: Settings,
+    extra: Extra = NOTHING,
 ) -> Any:
     """c(s, a) + gamma (Q_targ(s', a') + alpha log pi(a'|s')), [L, B].
 
@@ -70,7 +92,9 @@ def backup(
         q = optimistic_q(critics.targets, *flat, s.sigma)[0].reshape(log_pi.shape)
     else:
         q = estimates(critics.targets, following, actions)
-    value = q + jnp.exp(pi.log_alpha) * log_pi
+    if extra.log_prior is not None:
+        log_pi = log_pi - extra.log_prior(following, actions)
+    value = jnp.maximum(q + jnp.exp(pi.log_alpha) * log_pi, extra.least)
     return costs + s.discount * batch.continues * value
 
 
@@ -82,14 +106,26 @@ def update(
     noise: Any,
     spec: Spec,
     s: Settings,
+    extra: Extra = NOTHING,
 ) -> tuple[Critics, dict[str, Any]]:
     """One Adam step for every critic on its own batch, then the targets follow."""
-    goal = backup(critics, pi, costs, batch, noise, spec, s)
+    return towards(
+        critics, backup(critics, pi, costs, batch, noise, spec, s, extra), batch, s, extra
+    )
+
+
+def towards(
+    critics: Critics, goal: Any, batch: Batch, s: Settings, extra: Extra
+) -> tuple[Critics, dict[str, Any]]:
+    """One Adam step towards ``goal`` [L, B]."""
 
     def loss(layers: networks.Layers) -> tuple[Any, Any]:
         q = pairs(layers, batch.observations, batch.actions)
         error = jnp.mean((q - goal[:, None]) ** 2, axis=-1)
-        return jnp.sum(error), (jnp.mean(error), jnp.mean(q))
+        total = jnp.sum(error)
+        if extra.term is not None:
+            total = total + extra.term(partial(each, layers), 2 * s.critics)
+        return total, (jnp.mean(error), jnp.mean(q))
 
     gradient, (error, q) = jax.grad(loss, has_aux=True)(critics.layers)
     steps, optimiser = optax.adam(s.learning_rate).update(gradient, critics.optimiser)

@@ -24,13 +24,17 @@ def init(key: Any, sizes: Sequence[int], stack: tuple[int, ...] = ()) -> Layers:
 
 def apply(layers: Layers, x: Any, activation: Callable[[Any], Any] = jax.nn.relu) -> Any:
     """The outputs for a batch [B, in]; a stack gives [n, B, out] from shared or stacked inputs."""
-    *hidden, last = layers
-    for layer in hidden:
-        x = activation(_affine(layer, x))
-    return _affine(last, x)
+    return affine(layers[-1], features(layers, x, activation))
 
 
-def _affine(layer: tuple[Any, Any], x: Any) -> Any:
+def features(layers: Layers, x: Any, activation: Callable[[Any], Any] = jax.nn.relu) -> Any:
+    """What the last layer sees."""
+    for layer in layers[:-1]:
+        x = activation(affine(layer, x))
+    return x
+
+
+def affine(layer: tuple[Any, Any], x: Any) -> Any:
     w, b = layer
     if w.ndim == 2:
         return x @ w + b

@@ -1,14 +1,15 @@
 """The parts of Algorithm 1 for networks (Algorithm 6 in the paper: Base Method + SOAR)."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from soar_il.bases.api import Base
-from soar_il.deep import actor, critics, policy, replay
+from soar_il.bases.fitting import repeated
+from soar_il.deep import actor, critics, mixed, policy, replay
 from soar_il.deep.collect import Collector
 from soar_il.deep.settings import Settings
 from soar_il.envs.view import View
@@ -22,13 +23,44 @@ Step = Callable[..., tuple[Any, Any, Seen]]
 
 def initial(key: Streams, base: Base, expert: Any, spec: Spec, settings: Settings) -> State:
     """Lines 1-2: random networks, empty data."""
-    return State(
-        k=1,
-        policy=policy.init(key("policy"), spec, settings),
-        cost=base.init(key("cost"), spec, expert),
-        critics=critics.init(key("critics"), spec, settings),
-        data=no_data(spec, settings),
-    )
+    cost = base.init(key("cost"), spec, expert)
+    pi, c = policy.init(key("policy"), spec, settings), critics.init(key("critics"), spec, settings)
+    if base.start is not None:
+        pi = policy.started(pi, base.start(cost), settings)
+    if base.critic_steps:
+        c = pretrained(c, base, cost, expert, key("critics"), settings)
+    return State(k=1, policy=pi, cost=cost, critics=c, data=no_data(spec, settings))
+
+
+def pretrained(
+    c: critics.Critics, base: Base, cost: Any, expert: Any, key: Any, s: Settings
+) -> critics.Critics:
+    """Critics of the expert itself, towards c(s, a) + gamma Q_targ(s', a') with its own a'."""
+
+    def once(c: critics.Critics, key: Any) -> tuple[critics.Critics, Seen]:
+        batch, following, known = expert.draw_pairs(key, s.batch, s.critics)
+        q = critics.estimates(c.targets, batch.next_observations, following)
+        value = jnp.maximum(q, least(base, s))
+        goal = base.cost(cost, batch) + s.discount * batch.continues * value
+        current = critics.estimates(c.layers, batch.observations, batch.actions)
+        goal = jnp.where(known, goal, jax.lax.stop_gradient(current))
+        extra = critics.Extra(term=term(base, expert, key, s))
+        return critics.towards(c, goal, batch, s, extra)
+
+    return repeated(once, c, jnp.int32(base.critic_steps), key)[0]
+
+
+def least(base: Base, s: Settings) -> float:
+    """No cost-to-go is below this."""
+    return base.least_cost / (1 - s.discount)
+
+
+def term(base: Base, expert: Any, key: Any, s: Settings) -> Any:
+    """The base method's own part of the critics' loss."""
+    if base.critic_term is None:
+        return None
+    batch = expert.draw(jax.random.fold_in(key, 1), s.batch)
+    return lambda q, n: base.critic_term(q, n, batch)
 
 
 def no_data(spec: Spec, settings: Settings) -> replay.Replay:
@@ -54,8 +86,10 @@ def parts(
     def repeat(improve: Step) -> Step:
         program = compiled_improve(improve, base, spec, settings)
 
-        def many(_: Parts, *args: Any) -> tuple[Any, Any, Seen]:
-            critics, policy, seen = program(*args)
+        def many(_: Parts, c: Any, pi: Any, cost: Any, data: Any, key: Any) -> Any:
+            if uses_expert(base):
+                data = mixed.Mixed(data, expert)
+            critics, policy, seen = program(c, pi, cost, data, key)
             require_finite({"critics": critics, "policy": policy}, seen)
             return critics, policy, seen
 
@@ -67,25 +101,46 @@ def parts(
     )
 
 
+def uses_expert(base: Base) -> bool:
+    """Whether lines 7-11 look at the demonstrations too."""
+    return base.expert_share > 0 or base.critic_term is not None
+
+
 def learner(base: Base, spec: Spec, s: Settings) -> Parts:
     """Lines 7-11 only: all that is compiled into one program."""
 
+    def log_prior(cost: Any) -> Any:
+        return None if base.log_prior is None else partial(base.log_prior, cost)
+
     def estimate(c: Any, pi: Any, cost: Any, data: Any, key: Any) -> tuple[Any, Seen]:
         draw, noise = jax.random.split(key)
-        batch = data.draw_each(draw, s.batch, s.critics)
+        if uses_expert(base):
+            batch = mixed.draw_each(data, draw, s.batch, s.critics, base.expert_share)
+            own = term(base, data.expert, draw, s)
+            extra = critics.Extra(log_prior(cost), least(base, s), own)
+        else:
+            batch = data.draw_each(draw, s.batch, s.critics)
+            extra = critics.Extra(log_prior(cost), least(base, s))
         costs = jax.lax.stop_gradient(base.cost(cost, batch))
         z = jax.random.normal(noise, batch.actions.shape)
-        new, seen = critics.update(c, pi, costs, batch, z, spec, s)
+        new, seen = critics.update(c, pi, costs, batch, z, spec, s, extra)
         return new, {**seen, "cost": jnp.mean(costs)}
 
-    def optimistic_q(c: critics.Critics, cost: Any) -> tuple[Any, actor.Q]:
-        return c, lambda states, actions: critics.optimistic_q(c.layers, states, actions, s.sigma)
+    def optimistic_q(c: critics.Critics, cost: Any) -> tuple[Any, Any]:
+        def q(states: Any, actions: Any) -> tuple[Any, Any]:
+            return critics.optimistic_q(c.layers, states, actions, s.sigma)
 
-    def update_policy(pi: Any, q: actor.Q, data: Any, key: Any) -> tuple[Any, Seen]:
+        return c, (q, log_prior(cost))
+
+    def update_policy(pi: Any, judge: Any, data: Any, key: Any) -> tuple[Any, Seen]:
         draw, noise = jax.random.split(key)
-        batch = data.draw(draw, s.batch)
+        if uses_expert(base):
+            batch = mixed.draw(data, draw, s.batch, base.expert_share)
+        else:
+            batch = data.draw(draw, s.batch)
         z = jax.random.normal(noise, batch.actions.shape)
-        return actor.update(pi, q, batch.observations, z, spec, s)
+        q, prior = judge
+        return actor.update(pi, q, batch.observations, z, spec, s, prior)
 
     return Parts(None, _unused, _unused, _unused, estimate, optimistic_q, update_policy)
 

@@ -12,6 +12,7 @@ from soar_il.deep.settings import Settings
 from soar_il.types import Spec
 
 LOG_STD = (-20.0, 2.0)
+INSIDE = 1e-6
 
 
 class Policy(NamedTuple):
@@ -39,13 +40,22 @@ def handed_out(pi: Policy) -> networks.Layers:
     return pi.average or pi.layers
 
 
+def started(pi: Policy, layers: networks.Layers, settings: Settings) -> Policy:
+    """From given layers; having learned something already, it acts as itself and not uniformly."""
+    optimiser = optax.adam(settings.learning_rate).init(layers)
+    average = jax.tree.map(jnp.copy, layers) if pi.average else ()
+    return pi._replace(
+        layers=layers, optimiser=optimiser, updates=jnp.ones((), jnp.int32), average=average
+    )
+
+
 def sample(layers: networks.Layers, spec: Spec, observations: Any, noise: Any) -> tuple[Any, Any]:
     """a and log pi(a|s) for standard normal ``noise`` of the action's shape.
 
     In the absorbing state there is one action, zeros, with probability one: its entropy is 0, and
     being there is neither paid nor charged for randomness.
     """
-    mean, log_std = _moments(layers, observations)
+    mean, log_std = moments(layers, observations)
     u = mean + jnp.exp(log_std) * noise
     normal = -0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi)
     log_slope = 2.0 * (math.log(2.0) - u - jax.nn.softplus(-2.0 * u))  # of tanh at u
@@ -56,15 +66,32 @@ def sample(layers: networks.Layers, spec: Spec, observations: Any, noise: Any) -
     return actions, log_pi
 
 
+def log_prob(layers: networks.Layers, observations: Any, actions: Any) -> Any:
+    """log pi(a|s) of given actions; on the bounds, where the density has no value, just inside."""
+    return squashed_log_prob(*moments(layers, observations), actions)
+
+
+def squashed_log_prob(mean: Any, log_std: Any, actions: Any) -> Any:
+    inside = jnp.clip(actions, -1 + INSIDE, 1 - INSIDE)
+    u = jnp.arctanh(inside)
+    normal = -0.5 * ((u - mean) * jnp.exp(-log_std)) ** 2 - log_std - 0.5 * math.log(2 * math.pi)
+    return jnp.sum(normal - jnp.log1p(-(inside**2)), axis=-1)
+
+
 def mode(layers: networks.Layers, observations: Any) -> Any:
     """The deterministic action."""
-    return jnp.tanh(_moments(layers, observations)[0])
+    return jnp.tanh(moments(layers, observations)[0])
 
 
 play = jax.jit(sample, static_argnums=1)
 play_mode = jax.jit(mode)
 
 
-def _moments(layers: networks.Layers, observations: Any) -> tuple[Any, Any]:
-    mean, log_std = jnp.split(networks.apply(layers, observations), 2, axis=-1)
+def moments(layers: networks.Layers, observations: Any) -> tuple[Any, Any]:
+    """Mean and log standard deviation before squashing."""
+    return heads(layers[-1], networks.features(layers, observations))
+
+
+def heads(last: tuple[Any, Any], features: Any) -> tuple[Any, Any]:
+    mean, log_std = jnp.split(networks.affine(last, features), 2, axis=-1)
     return mean, jnp.clip(log_std, *LOG_STD)

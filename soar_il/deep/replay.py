@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from soar_il.errors import ConfigError
-from soar_il.types import Batch, Spec, Treated
+from soar_il.types import Batch, Spec, Trajectories, Treated
 
 CHUNK = 1024  # rows a push; one size, so one compiled program
 NONE = -1
@@ -27,6 +27,8 @@ class Replay(NamedTuple):
     weights: Any  # [C] steps that the transition stands for
     occupancy: Any  # [C] gamma^t times that: its part of the trajectory's discounted occupancy
     trajectory: Any  # [C] the trajectory's number; NONE where no transition starts
+    step: Any  # [C] t, counted from the trajectory's first transition
+    length: Any  # [C] transitions of that trajectory
     index: Any  # [1 + L, C] rows of transitions, a ring for each table
     head: Any  # [1 + L] where the next entry goes
     count: Any  # [1 + L] entries alive
@@ -36,17 +38,49 @@ class Replay(NamedTuple):
     new_steps: Any  # environment steps of the last iteration
     fresh: Any  # transitions that the last iteration added
 
-    def draw(self, key: Any, n: int) -> Batch:
-        """n transitions of D^k, uniformly."""
-        return self.at(self.rows(key, n))
+    def draw(self, key: Any, n: int, recent: Any = None) -> Batch:
+        """n transitions of D^k, or of its ``recent`` newest, uniformly."""
+        return self.at(self.rows(key, n, recent))
+
+    def draw_trajectories(
+        self, key: Any, n: int, m: int, recent: Any = None, whole: bool = False
+    ) -> Trajectories:
+        """m steps of each of n trajectories that the newest transitions belong to.
+
+        Drawn by the time they stand for; with ``whole`` the first m steps.
+        """
+        which, when = jax.random.split(key)
+        rows = self.rows(which, n, recent)
+        length, first = self.length[rows], rows - self.step[rows]
+        capacity = len(self.observations)
+        steps = length - 1 + self.weights[(first + length - 1) % capacity]  # the last may stay
+        if whole:
+            t = jnp.broadcast_to(jnp.arange(m)[:, None], (m, n))
+        else:
+            t = jnp.floor(jax.random.uniform(when, (m, n)) * steps).astype(jnp.int32)
+        chosen = (first + jnp.minimum(t, length - 1)) % capacity
+        chosen = jnp.where(self.trajectory[chosen] == self.trajectory[rows], chosen, rows)
+        weights = jnp.where(t < length, self.weights[chosen], 0.0) if whole else jnp.ones((m, n))
+        share = 1.0 / length  # a long one is drawn more often
+        return Trajectories(
+            self.at(chosen), weights / jnp.sum(weights, axis=0), share / jnp.sum(share)
+        )
 
     def draw_each(self, key: Any, n: int, critics: int) -> Batch:
         """n transitions of each D^k_ell, [L, n]; without a split, L minibatches of D^k."""
         return self.at(self.rows_each(key, n, critics))
 
-    def rows(self, key: Any, n: int) -> Any:
+    def draw_pairs(self, key: Any, n: int, critics: int) -> tuple[Batch, Any, Any]:
+        """Transitions [L, n], the action that followed each, and whether there was one."""
+        rows = self.rows_each(key, n, critics)
+        following = (rows + 1) % len(self.observations)
+        known = self.trajectory[following] == self.trajectory[rows]
+        return self.at(rows), self.actions[following], known
+
+    def rows(self, key: Any, n: int, recent: Any = None) -> Any:
         """Where n transitions start."""
-        back = 1 + jax.random.randint(key, (n,), 0, self.count[0])
+        count = self.count[0] if recent is None else jnp.minimum(self.count[0], recent)
+        back = 1 + jax.random.randint(key, (n,), 0, count)
         return self.index[0, (self.head[0] - back) % self.index.shape[1]]
 
     def rows_each(self, key: Any, n: int, critics: int) -> Any:
@@ -93,6 +127,8 @@ def empty(spec: Spec, capacity: int, tables: int) -> Replay:
         weights=jnp.zeros(capacity, jnp.float32),
         occupancy=jnp.zeros(capacity, jnp.float32),
         trajectory=jnp.full(capacity, NONE, jnp.int32),
+        step=jnp.zeros(capacity, jnp.int32),
+        length=jnp.zeros(capacity, jnp.int32),
         index=jnp.zeros((1 + tables, capacity), jnp.int32),
         head=jnp.zeros(1 + tables, jnp.int32),
         count=jnp.zeros(1 + tables, jnp.int32),
@@ -113,6 +149,8 @@ class Rows(NamedTuple):
     weights: Any
     occupancy: Any
     trajectory: Any
+    step: Any
+    length: Any
 
 
 def add(replay: Replay, treated: list[Treated], steps: int) -> Replay:
@@ -134,6 +172,8 @@ def add(replay: Replay, treated: list[Treated], steps: int) -> Replay:
                 np.concatenate([weights, zero]),
                 np.concatenate([occupancy, zero]),
                 np.append(number, np.int32(NONE)),
+                np.arange(len(s), dtype=np.int32),
+                np.full(len(s), len(a), np.int32),
             )
         )
     whole = [np.concatenate(x) for x in zip(*parts, strict=True)]
@@ -170,6 +210,8 @@ def _push(replay: Replay, rows: Rows, n: Any) -> Replay:
         weights=replay.weights.at[target].set(rows.weights, mode="drop"),
         occupancy=replay.occupancy.at[target].set(rows.occupancy, mode="drop"),
         trajectory=replay.trajectory.at[target].set(number, mode="drop"),
+        step=replay.step.at[target].set(rows.step, mode="drop"),
+        length=replay.length.at[target].set(rows.length, mode="drop"),
         index=index,
         head=(replay.head + new.sum(axis=1)) % capacity,
         count=replay.count - gone.sum(axis=1) + new.sum(axis=1),
