@@ -18,7 +18,7 @@ import tiny  # noqa: E402
 from soar_il import rng  # noqa: E402
 from soar_il.bases import BASES  # noqa: E402
 from soar_il.build import build, resolve  # noqa: E402
-from soar_il.deep import parts, replay  # noqa: E402
+from soar_il.deep import mixed, parts, replay  # noqa: E402
 from soar_il.deep.settings import Settings  # noqa: E402
 from soar_il.demos import Demos  # noqa: E402
 from soar_il.soar import improve, run  # noqa: E402
@@ -73,7 +73,8 @@ def update_seconds(spec, s, base):
     data = replay.add(state.data, list(wandering(spec, 20, 300)), UPDATES)
     many = parts.compiled_improve(improve, base, spec, s)
     cost = parts.compiled_update(base)
-    arguments = (state.critics, state.policy, state.cost, data, rng.at(0, 1))
+    seen = mixed.Mixed(data, expert) if parts.uses_expert(base) else data
+    arguments = (state.critics, state.policy, state.cost, seen, rng.at(0, 1))
     costs = (state.cost, expert, data, rng.at(0, 1)("cost"))
     jax.block_until_ready((many(*arguments), cost(*costs)))
     learned, fitted = best_of(8, lambda: many(*arguments)), best_of(8, lambda: cost(*costs))
@@ -93,6 +94,21 @@ def updates():
                 f"{name:7} L = {critics}: update {1e3 * seconds:6.2f} ms, "
                 f"{100 * floor / seconds:3.0f} % of sgemm ({rate / 1e9:.0f} GFLOPS), "
                 f"cost update {1e3 * cost:.2f} ms"
+            )
+
+
+def methods():
+    """One update of all that learns, the cost's share included, against ML-IRL's."""
+    for critics in (1, 4):
+        first = None
+        for name in BASES:
+            cfg = resolve(name, "Hopper-v5", learner={"critics": critics, "capacity": 100_000})
+            base = BASES[name].make(cfg.cost)
+            seconds = sum(update_seconds(SIZES["Hopper"], cfg.learner, base))
+            first = first or seconds
+            print(
+                f"{name:10} L = {critics}: update and cost update {1e3 * seconds:6.2f} ms, "
+                f"{seconds / first:.2f} of ml-irl's"
             )
 
 
@@ -183,6 +199,7 @@ if __name__ == "__main__":
         first_call()
     else:
         updates()
+        methods()
         whole_steps()
         compilation()
         memory()

@@ -96,6 +96,8 @@ def numbers(cell):
         ("UpdateCritics", range(1, 14)),
         ("OptimisticQ-NN", range(1, 8)),
         ("UpdateCost for ML-IRL", range(1, 5)),
+        ("UpdateCost for RKL", range(1, 8)),
+        ("UpdateCost for CSIL", range(1, 3)),
     ],
 )
 def test_every_line_of_the_pseudocode_is_found_in_the_walkthrough(title, lines):

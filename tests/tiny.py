@@ -1,5 +1,7 @@
 """Runs so small that they take a second, on the point mass."""
 
+import dataclasses
+
 import gymnasium as gym
 import toys
 
@@ -13,12 +15,28 @@ LEARNER = {
     "random_steps": 60,
     "capacity": 2048,
 }
-COST = {"hidden": [16], "batch": 16}
+EVERY_BASE = sorted(BASES)
+COST = {  # those of them that a method has
+    "hidden": [16],
+    "batch": 16,
+    "ratio_batch": 16,
+    "width": 16,
+    "critic_steps": 20,
+    "centres": 16,
+}
+
+
+def cost(base):
+    """Small settings for a method of the table."""
+    fields = {f.name for f in dataclasses.fields(BASES[base].settings)}
+    own = {"steps": 200, "hidden": LEARNER["hidden"]} if base.startswith("csil") else {}
+    return {**{name: value for name, value in COST.items() if name in fields}, **own}
+
+
 SETTINGS = [
     *(f"learner.{name}={value}" for name, value in LEARNER.items()),
-    *(f"cost.{name}={value}" for name, value in COST.items()),
+    *(f"cost.{name}={value}" for name, value in cost("ml-irl").items()),
 ]
-EVERY_BASE = sorted(BASES)
 
 
 def register():
@@ -33,14 +51,14 @@ def demos(n=4):
 
 def imitator(env=toys.PointMass, critics=2, **more):
     learner = {**LEARNER, **more.pop("learner", {})}
-    cost = None if not isinstance(more.get("base", ""), str) else COST
+    base = more.get("base", "ml-irl")
     return Imitator(
         env,
         more.pop("demos", None) or demos(),
         critics=critics,
         horizon=toys.HORIZON,
         learner=learner,
-        cost=cost,
+        cost=cost(base) if isinstance(base, str) else None,
         **more,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from soar_il.bases import ml_irl
+from soar_il.bases import csil, f_irl, ml_irl
 from soar_il.bases.api import Base
 
 
@@ -18,4 +18,9 @@ class Entry(NamedTuple):
 BASES: dict[str, Entry] = {
     "ml-irl": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=True))),
     "ml-irl-sa": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=False))),
+    "csil": Entry(csil.Settings, cache(csil.make)),
+    "csil-plain": Entry(csil.Settings, cache(csil.plain)),
+    "rkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="rkl"))),
+    "fkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="fkl"))),
+    "js": Entry(f_irl.Settings, cache(partial(f_irl.make, f="js"))),
 }
