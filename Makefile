@@ -16,7 +16,9 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	@touch $@
 
 run: setup
-	$(BIN)/soar tabular
+	$(BIN)/soar sweep experiments/first.toml
+	$(BIN)/soar report results/first --out results/first/report
+	-$(BIN)/soar video results/first/Hopper-v5/csil-L4-seed0
 
 test: setup
 	$(BIN)/python -m pytest

@@ -20,7 +20,9 @@ from soar_il.runs import snapshot
 def trained(env, folder, demos, **more):
     """A run directory with a policy in it."""
     learner = {**tiny.LEARNER, **more.pop("learner", {})}
-    with Imitator(env, demos, critics=2, folder=folder, learner=learner, cost=tiny.COST) as made:
+    with Imitator(
+        env, demos, critics=2, folder=folder, learner=learner, cost=tiny.cost("ml-irl")
+    ) as made:
         made.learn(60)
         made._run.keep_policy()
         made._run.checkpoint()
@@ -119,6 +121,7 @@ def test_hopper_is_shown_beside_a_demonstration(tmp_path):
         "import gymnasium as gym, numpy as np, sys; sys.path[:0] = sys.argv[1:3];"
         "import test_video;"
         "from soar_il import Demos; from soar_il.commands import video; from pathlib import Path;"
+        "from soar_il.experts import shipped; shipped.cards = dict;"
         "env = gym.make('Hopper-v5'); states = [env.reset(seed=0)[0]];"
         "states += [env.step(env.action_space.sample() * 0)[0] for _ in range(30)];"
         "demos = Demos.from_arrays([np.stack(states)]); run = Path(sys.argv[3]) / 'run';"

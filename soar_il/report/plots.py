@@ -101,6 +101,7 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
                     ax.plot(at, made.T, color=colour, lw=0.6, alpha=0.5)
             if normal:
                 ax.axhline(1, color=INK, lw=0.8, ls=":")
+                ax.set_ylim(min(0.0, ax.get_ylim()[0]))
 
         seeds = sorted({len(runs) for runs in sides})
         many = " to ".join(str(n) for n in dict.fromkeys((seeds[0], seeds[-1])))
