@@ -93,9 +93,7 @@ def draw(rng, kind, n, tasks):
 @pytest.mark.parametrize(("n", "tasks"), [(5, 1), (5, 4), (10, 4)])
 @pytest.mark.parametrize("statistic", [agg.iqm, agg.mean])
 def test_intervals_cover(kind, n, tasks, statistic):
-    """95 % intervals hold the truth in 88 to 99 % of 300 studies; with 5 runs of one task,
-    plain percentiles do in 83.
-    """
+    """95 % intervals hold the truth in 88 to 99 % of 300 studies; plain percentiles do not."""
     rng = np.random.default_rng(0)
     truth = statistic(draw(rng, kind, 200_000, tasks))
     covered = 0

@@ -213,3 +213,15 @@ def test_refinement_moves_the_reward_and_not_the_prior(expert):
     assert any(not np.array_equal(a, b) for a, b in moved)
     kept = zip(jax.tree.leaves(cost.layers), jax.tree.leaves(after.layers), strict=True)
     assert all(np.array_equal(a, b) for a, b in kept)
+
+
+def test_far_from_the_clone_nothing_costs_more_than_the_least_density(expert):
+    """There its deviation may be anything, and one transition must not rule the critics."""
+    clone = csil.plain(small()).init(jax.random.key(0), SPEC, expert)
+    *hidden, (w, b) = clone.layers
+    sure = clone._replace(layers=(*hidden, (w, b.at[SPEC.action :].set(-100.0))))
+    states = np.zeros((4, SPEC.observation), np.float32)
+    actions = np.linspace(-0.99, 0.99, 4 * SPEC.action, dtype=np.float32).reshape(4, -1)
+    held = np.asarray(csil.held_to(sure, states, actions))
+    assert held.min() == csil.LEAST
+    assert held.max() < 2 * SPEC.action * -csil.FLOOR

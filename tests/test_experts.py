@@ -189,3 +189,18 @@ def test_scores_are_normalised_by_the_card():
     assert normalised("Hopper-v5", card["return"]) == pytest.approx(1)
     assert normalised("Hopper-v5", card["random_return"]) == pytest.approx(0)
     assert normalised("Point-v0", 0.0) is None
+
+
+def test_random_play_is_uniform_over_the_actions():
+    played = []
+
+    class Watched(toys.PointMass):
+        def step(self, action):
+            played.append(np.array(action))
+            return super().step(action)
+
+    evaluator = Evaluator(Watched, 20, toys.HORIZON)
+    evaluator.random()
+    space = toys.PointMass().action_space
+    share = (np.stack(played) - space.low) / (space.high - space.low)
+    np.testing.assert_allclose(np.quantile(share, [0.1, 0.5, 0.9]), [0.1, 0.5, 0.9], atol=0.05)
