@@ -14,6 +14,7 @@ from soar_il import rng
 from soar_il.bases import csil, reversion
 from soar_il.deep import critics, mixed, parts, policy, replay
 from soar_il.deep.settings import Settings
+from soar_il.demos import Demos
 from soar_il.types import Batch, Spec, Treated
 
 SPEC = Spec(3, 2)
@@ -127,6 +128,19 @@ def test_log_prob_is_that_of_the_sample():
     inside = np.abs(actions).max(axis=1) < 0.999
     found = policy.log_prob(pi.layers, states, actions)
     np.testing.assert_allclose(found[inside], log_pi[inside], rtol=1e-3, atol=1e-3)
+
+
+def test_a_linear_expert_is_cloned_from_its_demonstrations(tmp_path):
+    """From a file to a policy that acts: states meet the actions that were taken in them."""
+    gain, generator = np.array([[-0.5, 0.4], [0.8, -1.0]]), np.random.default_rng(0)
+    states = generator.uniform(-1, 1, (20, 41, 2)).astype(np.float32)
+    Demos.from_arrays(states, states[:, :-1] @ gain.T).save(tmp_path / "linear.demos")
+    demos = Demos.load(tmp_path / "linear.demos")
+    cost = {**tiny.cost("csil"), "steps": 4000, "batch": 64}
+    with tiny.imitator(base="csil", demos=demos, cost=cost) as it:
+        asked = generator.uniform(-0.8, 0.8, (200, 2)).astype(np.float32)
+        found = np.linalg.lstsq(asked, it.predict(asked)[0], rcond=None)[0].T
+    np.testing.assert_allclose(found, gain, atol=0.05)
 
 
 def test_the_actor_starts_as_the_clone_and_acts_as_it():

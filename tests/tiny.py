@@ -58,7 +58,7 @@ def imitator(env=toys.PointMass, critics=2, **more):
         critics=critics,
         horizon=toys.HORIZON,
         learner=learner,
-        cost=cost(base) if base in EVERY_BASE else None,
+        cost=more.pop("cost", cost(base) if base in EVERY_BASE else None),
         **more,
     )
 

@@ -25,11 +25,15 @@ def train(
 ) -> None:
     """Iterate until ``total`` steps; a callback that returns False stops it.
 
-    Whatever ends it, an interruption or an error, the last finished iteration is kept.
+    The policy it starts from is kept too: it may be a clone, and the curve begins there. Whatever
+    ends it, an interruption or an error, the last finished iteration is kept.
     """
     if run.steps >= total:
         return
     saved, before = run.k, run.steps
+    if run.k == 0:
+        run.keep_policy()
+        on_snapshot(run)
     try:
         for seen in run.iterate():
             last = run.steps >= total
