@@ -31,7 +31,7 @@ class Settings:
         batch: Transitions of each kind in a minibatch (replay).
         fresh: Room for the fresh transitions of one iteration (fresh).
         gradient_penalty: Weight of (|grad c_w| - slope)^2 on interpolations of expert and learner.
-        slope: How steep the cost is meant to be there.
+        slope: How steep the cost is meant to be there; at 0 it flattens as the learner comes close.
         bound: |c_w| is at most this ...
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
         hidden: Sizes of the hidden layers.
@@ -44,8 +44,8 @@ class Settings:
     weight_decay: float = 0.0
     batch: int = 100
     fresh: int = 8192
-    gradient_penalty: float = 10.0
-    slope: float = 1.0
+    gradient_penalty: float = 1.0
+    slope: float = 0.0
     bound: float = 1.0
     squash: Literal["tanh", "clamp"] = "tanh"
     hidden: tuple[int, ...] = (128, 128)
