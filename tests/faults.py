@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from soar_il.runs import checkpoint, files, log, segments
+from soar_il import files
+from soar_il.runs import checkpoint, log, segments
 
 CALLS = ("fsync", "rename", "replace", "mkdir", "unlink", "rmdir")
 

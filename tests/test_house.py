@@ -13,7 +13,7 @@ PACKAGE = sorted((ROOT / "soar_il").rglob("*.py"))
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 LAYERS = (
     {"errors", "rng", "optimism", "types"},
-    {"config", "soar", "provenance"},
+    {"config", "soar", "provenance", "files"},
     {"tabular", "report", "demos", "envs"},
     {"studies", "deep", "bases"},
     {"build"},

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import strategies as st
 from stored import ENVIRONMENT, JSON, KEYS, attempt, killed, names, same, temporaries
 
+from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs import checkpoint, files, segments
+from soar_il.runs import checkpoint, segments
 from soar_il.runs.arrays import DTYPES, pack
 from soar_il.runs.seal import seal
 

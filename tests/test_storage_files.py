@@ -13,8 +13,9 @@ import pytest
 from hypothesis import strategies as st
 from stored import ENVIRONMENT, JSON, KEYS, attempt, killed, names, same
 
+from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs import checkpoint, files, lock, log, segments
+from soar_il.runs import checkpoint, lock, log, segments
 from soar_il.runs.fingerprint import fingerprint
 
 

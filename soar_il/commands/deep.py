@@ -226,7 +226,7 @@ def say(text: str) -> None:
 def _write_plan(folder: Path, plan: dict[str, Any]) -> None:
     import json
 
-    from soar_il.runs.files import write_atomically
+    from soar_il.files import write_atomically
 
     write_atomically(folder / "plan.json", (json.dumps(plan, indent=1) + "\n").encode())
 

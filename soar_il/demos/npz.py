@@ -15,7 +15,6 @@ also tested for actions that do not belong to their states.
 
 import io
 import json
-import os
 import tempfile
 import warnings
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from soar_il import files
 from soar_il.demos import align, ends, safe
 from soar_il.demos.format import Demos
 from soar_il.demos.validate import is_reward, naming
@@ -127,11 +127,9 @@ def write(demos: Demos, path: Path | str, overwrite: bool = False) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch:
                 new = Path(scratch) / "new"
-                with new.open("xb") as file:
-                    file.write(packed.getbuffer())
-                    file.flush()
-                    os.fsync(file.fileno())
+                files.write(new, packed.getvalue())
                 new.replace(path)
+                files.fsync_dir(path.parent)
         except OSError as error:
             raise DemoError(
                 f"cannot be written ({error.strerror})", do="choose another place"

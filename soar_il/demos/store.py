@@ -1,9 +1,7 @@
 """The folder ``name.demos``: data.safetensors and manifest.json, written whole or not at all."""
 
-import contextlib
 import hashlib
 import json
-import os
 import struct
 import tempfile
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
+from soar_il import files
 from soar_il.demos import safe
 from soar_il.demos.format import Demos
 from soar_il.demos.validate import is_reward, naming
@@ -40,10 +39,10 @@ def write(demos: Demos, path: Path, overwrite: bool = False) -> None:
                 new = Path(scratch) / "new"
                 new.mkdir()
                 for name, content in ((DATA, data), (MANIFEST, manifest)):
-                    _write_synced(new / name, content)
-                _sync_folder(new)
+                    files.write(new / name, content)
+                files.fsync_dir(new)
                 _swap(new, path, Path(scratch) / "old")
-                _sync_folder(path.parent)
+                files.fsync_dir(path.parent)
         except OSError as error:
             raise DemoError(
                 f"cannot be written ({error.strerror})", do="choose another place"
@@ -69,22 +68,6 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
         raise DemoError("exists", do="choose another name, or overwrite=True")
     if not (path / MANIFEST).is_file():
         raise DemoError("exists and is not a folder of demonstrations", do="choose another name")
-
-
-def _write_synced(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(path: Path) -> None:
-    with contextlib.suppress(OSError):  # not every system lets a folder be synced
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _tensors(demos: Demos) -> dict[str, npt.NDArray[Any]]:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from soar_il import provenance
+from soar_il import files, provenance
 from soar_il.config import package_toml
 from soar_il.errors import ConfigError, StorageError, closest
 from soar_il.evaluation.score import Evaluator
-from soar_il.runs import files, log, snapshot
+from soar_il.runs import log, snapshot
 from soar_il.runs.run import read_config
 from soar_il.runs.snapshot import Snapshot
 

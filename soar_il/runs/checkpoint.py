@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs import files
 from soar_il.runs.arrays import pack, unpack
 from soar_il.runs.seal import seal, unseal
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs import files
 
 if sys.platform == "win32":
     import msvcrt

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs import files
 from soar_il.runs.seal import seal, unseal
 
 

@@ -16,14 +16,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from soar_il import provenance, soar
+from soar_il import files, provenance, soar
 from soar_il.bases.api import Base
 from soar_il.build import Built, Config, build, from_mapping
 from soar_il.deep.policy import handed_out
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source
 from soar_il.errors import ConfigError, SoarError, StorageError
-from soar_il.runs import checkpoint, files, lock, log, segments, snapshot
+from soar_il.runs import checkpoint, lock, log, segments, snapshot
 from soar_il.runs.fingerprint import fingerprint
 from soar_il.runs.segments import Segment
 from soar_il.soar import Seen, State

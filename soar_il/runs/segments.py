@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs import files
 from soar_il.runs.arrays import pack, unpack
 
 NAME = re.compile(r"(\d{9,})\.safetensors")

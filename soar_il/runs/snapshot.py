@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from soar_il import files
 from soar_il.deep import networks
 from soar_il.envs.view import View
 from soar_il.errors import StorageError
-from soar_il.runs import arrays, files
+from soar_il.runs import arrays
 
 FORMAT = 1
 

@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from soar_il import files
 from soar_il.errors import ConfigError, StorageError
-from soar_il.runs import files
 from soar_il.sweep.grid import Sweep
 
 SUFFIX = ".sweep.json"

@@ -16,9 +16,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from soar_il import provenance
+from soar_il import files, provenance
 from soar_il.errors import ConfigError, StorageError
-from soar_il.runs import files, lock
+from soar_il.runs import lock
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
 from soar_il.sweep.local import SOAR, TRIES, Screen

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs import files, lock
+from soar_il.runs import lock
 from soar_il.sweep.grid import Job
 
 State = Literal["new", "begun", "done"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from soar_il.runs import files
+from soar_il import files
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
 

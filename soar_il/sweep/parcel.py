@@ -7,7 +7,7 @@ looked at first, so that all they rely on comes with them, and put in place last
 from pathlib import Path
 from typing import NamedTuple
 
-from soar_il.runs import files
+from soar_il import files
 
 Stamp = tuple[int, int]
 
