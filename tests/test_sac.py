@@ -176,10 +176,10 @@ def test_one_pair_of_critics_is_plain_sac_bit_for_bit():
         first_state(settings(critics=1, hidden=(32, 32), batch=16)),
     )
     pair, pi = state.critics, state.policy
-    for n in range(40):
+    for n in range(20):
         (batch, z), (states, noise) = draws(s, data, n)
         costs = cost_of(state.cost, batch)
         pair, _ = critics.update(pair, pi, costs, batch, z, SPEC, s)
         optimistic = partial(critics.optimistic_q, pair.layers, sigma=s.sigma)
         pi, _ = actor.update(pi, optimistic, states, noise, SPEC, s)
-    assert same((pi.layers, pair.layers, pair.targets), eager_sac(s, state, data, 40))
+    assert same((pi.layers, pair.layers, pair.targets), eager_sac(s, state, data, 20))
