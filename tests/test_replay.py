@@ -149,6 +149,32 @@ def test_draws_are_uniform_over_what_is_alive_and_nothing_else(critics):
         assert stats.chisquare(counts).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("discount", [0.9, 0.99])
+def test_an_occupancy_is_drawn_as_its_discount_says(discount):
+    """Trajectory 0 was cut after its last step, trajectory 1 stays there."""
+    lengths, n = np.array([30, 20]), 60_000
+    data, _ = filled(lengths, 0)
+    found = data.draw_occupancy(jax.random.key(1), n, discount)
+    counts = np.zeros((2, 30))
+    np.add.at(counts, tuple(np.asarray(found.observations, int).T), 1)
+    law = discount ** np.arange(30) * (1 - discount) * np.ones((2, 1))
+    law[0] /= 1 - discount**30
+    law[1, 19] = discount**19
+    law[1, 20:] = 0
+    expected = n * law * (lengths / lengths.sum())[:, None]
+    assert counts[1, 20:].sum() == 0
+    possible = expected > 0
+    assert stats.chisquare(counts[possible], expected[possible]).pvalue > 1e-3
+    np.testing.assert_array_equal(found.weights, 1)
+
+
+def test_an_occupancy_has_nothing_of_what_was_overwritten():
+    data, _ = filled([600, 500, 300], 0)
+    found = flat(data.draw_occupancy(jax.random.key(1), 2000, 0.99)._replace(weights=np.ones(2000)))
+    there = {tuple(row[:-1]) for row in alive(data, 0)}
+    assert {tuple(row[:-1]) for row in found} <= there
+
+
 def test_critics_that_share_their_data_still_get_a_minibatch_each():
     data, _ = filled([500], 0)
     one, two, three = flat(data.draw_each(jax.random.key(0), 64, 3))

@@ -29,6 +29,7 @@ class Settings:
         learning_rate: alpha, the cost's step size.
         weight_decay: L2, added to the gradient.
         batch: Transitions of each kind in a minibatch (replay).
+        discount: gamma of the occupancies that are compared (replay); 1 for all steps alike.
         fresh: Room for the fresh transitions of one iteration (fresh).
         gradient_penalty: Weight of (|grad c_w| - slope)^2 on interpolations of expert and learner.
         slope: How steep the cost is meant to be there; at 0 it flattens as the learner comes close.
@@ -43,8 +44,9 @@ class Settings:
     learning_rate: float = 3e-4
     weight_decay: float = 0.0
     batch: int = 100
+    discount: float = 0.99
     fresh: int = 8192
-    gradient_penalty: float = 1.0
+    gradient_penalty: float = 0.3
     slope: float = 0.0
     bound: float = 1.0
     squash: Literal["tanh", "clamp"] = "tanh"
@@ -58,6 +60,8 @@ class Settings:
                 f"fresh {self.fresh}",
                 do="give positive numbers",
             )
+        if not 0 < self.discount <= 1:
+            raise ConfigError(f"discount is {self.discount}", do="give one in (0, 1]")
 
 
 class Cost(NamedTuple):
@@ -92,7 +96,10 @@ def make(settings: Settings, state_only: bool) -> Base:
 
     def on_replay(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
         keys = jax.random.split(key, 3)
-        drawn = expert.draw(keys[0], s.batch), data.draw(keys[1], s.batch)
+        drawn = [
+            x.draw_occupancy(k, s.batch, s.discount) if s.discount < 1 else x.draw(k, s.batch)
+            for x, k in ((expert, keys[0]), (data, keys[1]))
+        ]
         theirs, ours = (inputs(batch) for batch in drawn)
         shares = [batch.weights / jnp.sum(batch.weights) for batch in drawn]
         mix = jax.random.uniform(keys[2], (s.batch, 1))

@@ -4,6 +4,7 @@ Rows are a ring. A transition is named by its first row; s' is the row after it.
 the transitions that are alive, oldest first: table 0 has all of D^k, table ell those of D^k_ell.
 """
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -41,6 +42,24 @@ class Replay(NamedTuple):
     def draw(self, key: Any, n: int, recent: Any = None) -> Batch:
         """n transitions of D^k, or of its ``recent`` newest, uniformly."""
         return self.at(self.rows(key, n, recent))
+
+    def draw_occupancy(self, key: Any, n: int, discount: float) -> Batch:
+        """n transitions as a discounted occupancy measure has them: step t as often as discount^t.
+
+        Trajectories are drawn by their transitions. One that stays in its last state goes on there;
+        any other, which was cut, has no steps beyond its end.
+        """
+        which, when = jax.random.split(key)
+        rows = self.rows(which, n)
+        length, first = self.length[rows], rows - self.step[rows]
+        capacity = len(self.observations)
+        stays = self.weights[(first + length - 1) % capacity] > 1
+        uniform = 1.0 - jax.random.uniform(when, (n,))  # never 0
+        t = jnp.floor(jnp.log(uniform) / math.log(discount)).astype(jnp.int32)
+        t = jnp.where(stays, jnp.minimum(t, length - 1), t % length)
+        chosen = (first + t) % capacity
+        chosen = jnp.where(self.trajectory[chosen] == self.trajectory[rows], chosen, rows)
+        return self.at(chosen)._replace(weights=jnp.ones(n))
 
     def draw_trajectories(
         self, key: Any, n: int, m: int, recent: Any = None, whole: bool = False
