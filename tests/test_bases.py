@@ -171,6 +171,28 @@ def test_swapping_expert_and_learner_turns_the_cost_round(name, preset, expert, 
     assert np.mean(base.cost(cost, theirs)) > np.mean(base.cost(cost, ours))
 
 
+@pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa"])
+def test_ml_irl_compares_the_occupancies_of_its_discount(name):
+    """They differ in their first step alone: the more that weighs, the larger the gap."""
+    start = np.zeros((11, SPEC.observation), np.float32)
+    start[0] = 2.0
+    one = np.ones(10, np.float32)
+    still = np.zeros((10, SPEC.action), np.float32)
+    both = [
+        replay.add(replay.empty(SPEC, 2048, 0), [Treated(s, still, one, one, one)] * 20, 200)
+        for s in (np.zeros_like(start), start)
+    ]
+    gaps = [
+        float(
+            fitted(made(name, discount=discount, gradient_penalty=0.0), *both, rounds=5)[1][
+                "cost_gap"
+            ]
+        )
+        for discount in (0.3, 1.0)
+    ]
+    assert gaps[0] > 2 * gaps[1] > 0
+
+
 @every
 def test_compiled_and_not_compiled_agree(name, preset, expert, learner):
     base = made(name, preset, steps_per_step=0.0, steps=1, batch=8, fresh=64, hidden=(4,))

@@ -49,7 +49,7 @@ class Settings:
     gradient_penalty: float = 0.3
     slope: float = 0.0
     bound: float = 1.0
-    squash: Literal["tanh", "clamp"] = "tanh"
+    squash: fitting.Squash = "tanh"
     hidden: tuple[int, ...] = (128, 128)
 
     def __post_init__(self) -> None:
