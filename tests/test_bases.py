@@ -193,6 +193,25 @@ def test_ml_irl_compares_the_occupancies_of_its_discount(name):
     assert gaps[0] > 2 * gaps[1] > 0
 
 
+@pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa"])
+@pytest.mark.parametrize("discount", [0.9, 1.0])
+def test_half_of_what_ml_irl_compares_is_recent(name, discount):
+    """The newest trajectory is the expert's, all before it are not."""
+    one, still = np.ones(10, np.float32), np.zeros((10, SPEC.action), np.float32)
+
+    def held(*centres):
+        states = [np.full((11, SPEC.observation), x, np.float32) for x in centres]
+        treated = [Treated(s, still, one, one, one) for s in states]
+        return replay.add(replay.empty(SPEC, 2048, 0), treated, 200)
+
+    both = held(*[0.0] * 20), held(*[2.0] * 99, 0.0)
+    gaps = [
+        fitted(made(name, discount=discount, recent=recent), *both, rounds=5)[1]["cost_gap"]
+        for recent in (0, 10)
+    ]
+    assert 0 < gaps[1] < 0.7 * gaps[0]
+
+
 @every
 def test_compiled_and_not_compiled_agree(name, preset, expert, learner):
     base = made(name, preset, steps_per_step=0.0, steps=1, batch=8, fresh=64, hidden=(4,))

@@ -175,6 +175,18 @@ def test_an_occupancy_has_nothing_of_what_was_overwritten():
     assert {tuple(row[:-1]) for row in found} <= there
 
 
+def test_every_draw_may_have_a_reach_of_its_own():
+    data, _ = filled([100, 50, 30], 0)
+    recent = jax.numpy.where(jax.numpy.arange(4000) < 1000, 30, 80)
+    for batch in (
+        data.draw(jax.random.key(1), 4000, recent),
+        data.draw_occupancy(jax.random.key(1), 4000, 0.99, recent),
+    ):
+        number = np.asarray(batch.observations[:, 0])
+        assert set(number[:1000]) == {2}
+        assert set(number[1000:]) == {1, 2}
+
+
 def test_critics_that_share_their_data_still_get_a_minibatch_each():
     data, _ = filled([500], 0)
     one, two, three = flat(data.draw_each(jax.random.key(0), 64, 3))

@@ -23,8 +23,11 @@ class Data(Protocol):
     def draw(self, key: Any, n: int, recent: Any = None) -> Batch:
         """n transitions, or of the ``recent`` newest, uniformly."""
 
-    def draw_occupancy(self, key: Any, n: int, discount: float) -> Batch:
-        """n transitions, step t of a trajectory as often as discount^t; they weigh alike."""
+    def draw_occupancy(self, key: Any, n: int, discount: float, recent: Any = None) -> Batch:
+        """n transitions, step t of a trajectory as often as discount^t; they weigh alike.
+
+        The trajectories are those of all transitions, or of the ``recent`` newest.
+        """
 
     def draw_trajectories(
         self, key: Any, n: int, m: int, recent: Any = None, whole: bool = False

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from soar_il.bases import fitting
@@ -15,6 +16,8 @@ from soar_il.bases.api import Base, Data, Metrics, Needs
 from soar_il.deep import networks
 from soar_il.errors import ConfigError
 from soar_il.types import Batch, Spec
+
+ALL = np.iinfo(np.int32).max  # more transitions than there are
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Settings:
         weight_decay: L2, added to the gradient.
         batch: Transitions of each kind in a minibatch (replay).
         discount: gamma of the occupancies that are compared (replay); 1 for all steps alike.
+        recent: Half of the learner's minibatch is drawn by this many newest transitions, the other
+            half by all (replay); 0 for all.
         fresh: Room for the fresh transitions of one iteration (fresh).
         gradient_penalty: Weight of (|grad c_w| - slope)^2 on interpolations of expert and learner.
         slope: How steep the cost is meant to be there; at 0 it flattens as the learner comes close.
@@ -45,6 +50,7 @@ class Settings:
     weight_decay: float = 0.0
     batch: int = 100
     discount: float = 0.99
+    recent: int = 5000
     fresh: int = 8192
     gradient_penalty: float = 0.3
     slope: float = 0.0
@@ -62,6 +68,8 @@ class Settings:
             )
         if not 0 < self.discount <= 1:
             raise ConfigError(f"discount is {self.discount}", do="give one in (0, 1]")
+        if self.recent < 0:
+            raise ConfigError(f"recent is {self.recent}", do="give a number of steps, or 0 for all")
 
 
 class Cost(NamedTuple):
@@ -94,14 +102,17 @@ def make(settings: Settings, state_only: bool) -> Base:
         step, optimiser = adam.update(gradient, cost.optimiser, cost.layers)
         return Cost(optax.apply_updates(cost.layers, step), optimiser), {"cost_gap": gap}
 
+    def drawn(data: Data, key: Any, recent: Any = None) -> Batch:
+        if s.discount < 1:
+            return data.draw_occupancy(key, s.batch, s.discount, recent)
+        return data.draw(key, s.batch, recent)
+
     def on_replay(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
         keys = jax.random.split(key, 3)
-        drawn = [
-            x.draw_occupancy(k, s.batch, s.discount) if s.discount < 1 else x.draw(k, s.batch)
-            for x, k in ((expert, keys[0]), (data, keys[1]))
-        ]
-        theirs, ours = (inputs(batch) for batch in drawn)
-        shares = [batch.weights / jnp.sum(batch.weights) for batch in drawn]
+        newest = jnp.where(jnp.arange(s.batch) < s.batch // 2, s.recent, ALL)
+        batches = drawn(expert, keys[0]), drawn(data, keys[1], newest if s.recent else None)
+        theirs, ours = (inputs(batch) for batch in batches)
+        shares = [batch.weights / jnp.sum(batch.weights) for batch in batches]
         mix = jax.random.uniform(keys[2], (s.batch, 1))
 
         def loss(layers: networks.Layers) -> tuple[Any, Any]:

@@ -43,14 +43,14 @@ class Replay(NamedTuple):
         """n transitions of D^k, or of its ``recent`` newest, uniformly."""
         return self.at(self.rows(key, n, recent))
 
-    def draw_occupancy(self, key: Any, n: int, discount: float) -> Batch:
+    def draw_occupancy(self, key: Any, n: int, discount: float, recent: Any = None) -> Batch:
         """n transitions as a discounted occupancy measure has them: step t as often as discount^t.
 
-        Trajectories are drawn by their transitions. One that stays in its last state goes on there;
-        any other, which was cut, has no steps beyond its end.
+        Trajectories are drawn by their transitions, or by the ``recent`` newest. One that stays in
+        its last state goes on there; any other, which was cut, has no steps beyond its end.
         """
         which, when = jax.random.split(key)
-        rows = self.rows(which, n)
+        rows = self.rows(which, n, recent)
         length, first = self.length[rows], rows - self.step[rows]
         capacity = len(self.observations)
         stays = self.weights[(first + length - 1) % capacity] > 1
@@ -97,7 +97,7 @@ class Replay(NamedTuple):
         return self.at(rows), self.actions[following], known
 
     def rows(self, key: Any, n: int, recent: Any = None) -> Any:
-        """Where n transitions start."""
+        """Where n transitions start; ``recent`` may differ from one to the next."""
         count = self.count[0] if recent is None else jnp.minimum(self.count[0], recent)
         back = 1 + jax.random.randint(key, (n,), 0, count)
         return self.index[0, (self.head[0] - back) % self.index.shape[1]]
