@@ -148,6 +148,18 @@ def test_means_over_drawn_trajectories_are_those_of_the_trajectories(whole):
         assert np.mean(means[number[0] == n]) == pytest.approx(expected, abs=tolerance)
 
 
+def test_steps_of_a_trajectory_are_drawn_as_its_discounted_occupancy_has_them():
+    """One that stays in its last state goes on there; one that was cut starts again."""
+    data = replay.add(replay.empty(Spec(2, 1), 1024, 0), list(lengths_of([20, 20])), 40)
+    drawn = data.draw_trajectories(jax.random.key(0), 2000, 64, discount=0.9)
+    number, t = np.moveaxis(np.asarray(drawn.batch.observations), -1, 0)
+    stays = np.append(0.1 * 0.9 ** np.arange(19), 0.9**19)
+    cut = 0.9 ** np.arange(20) / np.sum(0.9 ** np.arange(20))
+    for n, expected in enumerate((cut, stays)):
+        found = np.bincount(t[number == n].astype(int), minlength=20) / np.sum(number == n)
+        np.testing.assert_allclose(found, expected, atol=0.006)
+
+
 def test_only_the_newest_trajectories_are_drawn_from():
     data = replay.add(replay.empty(Spec(2, 1), 1024, 0), list(lengths_of([20, 20, 20])), 60)
     drawn = data.draw_trajectories(jax.random.key(0), 200, 4, recent=25)

@@ -14,6 +14,7 @@ LEARNER = {
     "iteration_steps": 60,
     "random_steps": 60,
     "capacity": 2048,
+    "trial_every": 100,
 }
 EVERY_BASE = sorted(BASES)
 COST = {  # those of them that a method has

@@ -30,11 +30,18 @@ class Data(Protocol):
         """
 
     def draw_trajectories(
-        self, key: Any, n: int, m: int, recent: Any = None, whole: bool = False
+        self,
+        key: Any,
+        n: int,
+        m: int,
+        recent: Any = None,
+        whole: bool = False,
+        discount: float = 1.0,
     ) -> Trajectories:
         """m steps of each of n trajectories that the newest transitions belong to.
 
-        Drawn by the time they stand for; with ``whole`` the first m steps.
+        Drawn by the time they stand for, or as a discounted occupancy has them; with ``whole`` the
+        first m steps.
         """
 
     def newest(self, room: int | None = None) -> tuple[Batch, Any]:

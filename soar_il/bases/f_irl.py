@@ -17,7 +17,7 @@ from soar_il.bases import fitting
 from soar_il.bases.api import Base, Data, Metrics, Needs
 from soar_il.deep import networks
 from soar_il.errors import ConfigError
-from soar_il.types import Spec, Trajectories
+from soar_il.types import Batch, Spec, Trajectories
 
 LOGIT = 10.0  # |l| is at most this
 
@@ -39,6 +39,8 @@ class Settings:
         recent: How many that are.
         trajectories: Trajectories of each kind in the covariance.
         samples: Steps of each, half for the sum of h_f and half for that of the cost; 0 for all.
+        discount: gamma of the occupancies that they are drawn by (samples > 0, replay), and that
+            the ratio is of; 1 for all steps alike.
         horizon: No trajectory has more steps than this (samples = 0).
         mix_expert: Let the expert's trajectories count as the learner's in the covariance.
         steps: Steps of the cost's Adam an iteration ...
@@ -63,6 +65,7 @@ class Settings:
     recent: int = 20_000
     trajectories: int = 16
     samples: int = 8
+    discount: float = 1.0
     horizon: int = 1001
     mix_expert: bool = True
     steps: int = 1
@@ -91,6 +94,11 @@ class Settings:
             raise ConfigError(
                 f"trajectories {self.trajectories}, samples {self.samples}",
                 do="give at least 2 of each, or 0 samples for whole trajectories",
+            )
+        if not 0 < self.discount <= 1 or (self.discount < 1 and self.data == "fresh"):
+            raise ConfigError(
+                f"discount is {self.discount}, data {self.data}",
+                do="give one in (0, 1], and below 1 with replay only",
             )
 
 
@@ -137,10 +145,15 @@ def make(settings: Settings, f: str) -> Base:
     def window(data: Data) -> Any:
         return data.fresh if s.data == "fresh" else s.recent
 
+    def states(data: Data, key: Any, recent: Any) -> Batch:
+        if s.discount < 1:
+            return data.draw_occupancy(key, s.ratio_batch, s.discount, recent)
+        return data.draw(key, s.ratio_batch, recent)
+
     def classify(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
         """Line 2: one step on expert against learner."""
         keys = jax.random.split(key, 3)
-        drawn = expert.draw(keys[0], s.ratio_batch), data.draw(keys[1], s.ratio_batch, window(data))
+        drawn = states(expert, keys[0], None), states(data, keys[1], window(data))
         theirs, ours = (batch.observations for batch in drawn)
         shares = [batch.weights / jnp.sum(batch.weights) for batch in drawn]
         mix = jax.random.uniform(keys[2], (s.ratio_batch, 1))
@@ -162,7 +175,9 @@ def make(settings: Settings, f: str) -> Base:
 
     def drawn(data: Data, key: Any, recent: Any = None) -> Trajectories:
         steps = s.samples or s.horizon
-        return data.draw_trajectories(key, s.trajectories, steps, recent, whole=not s.samples)
+        return data.draw_trajectories(
+            key, s.trajectories, steps, recent, whole=not s.samples, discount=s.discount
+        )
 
     def means(cost: Cost, layers: Any, taus: Trajectories) -> tuple[Any, Any]:
         """Over each trajectory, of -h_f and of the cost; where drawn, from different steps of it.

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from soar_il.deep import policy
+from soar_il.deep import policy, trial
 from soar_il.deep.settings import Settings
 from soar_il.envs.blind import BlindEnv
 from soar_il.envs.view import View
@@ -25,13 +25,20 @@ class Collector:
         steps = s.random_steps if uniform else s.iteration_steps
         number = s.critics if uniform else s.iteration_trajectories  # no critic starts empty
         taus: list[Trajectory] = []
+        if s.trial_every and not uniform and trial.due(pi.trial, s.trial_every):
+            taus.append(self.episode(pi, key, 0, tried=True))
         while len(taus) < number or sum(len(tau.actions) for tau in taus) < steps:
             taus.append(self.episode(pi, key, len(taus), uniform))
         return taus
 
-    def episode(self, pi: policy.Policy, key: Any, number: int, uniform: bool) -> Trajectory:
+    def episode(
+        self, pi: policy.Policy, key: Any, number: int, uniform: bool = False, tried: bool = False
+    ) -> Trajectory:
+        """By pi; or uniformly; or, on trial, by what would be handed out now, without noise."""
         shape = (self.env.horizon, self.spec.action)
         seed, normal, random = (np.asarray(x) for x in _draws(key, number, shape))
+        layers = trial.player(pi.trial, policy.current(pi)) if tried else pi.layers
+        normal = np.zeros_like(normal) if tried else normal
         observations: list[np.ndarray] = [self.env.reset(int(seed))]
         actions: list[np.ndarray] = []
         terminated = truncated = False
@@ -41,7 +48,7 @@ class Collector:
                 action = random[step]
             else:
                 seen = self.view(observations[-1])
-                action = np.asarray(policy.play(pi.layers, self.spec, seen, normal[step])[0])
+                action = np.asarray(policy.play(layers, self.spec, seen, normal[step])[0])
             observation, terminated, truncated = self.env.step(action)
             observations.append(observation)
             actions.append(action)

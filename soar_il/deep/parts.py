@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from soar_il.bases.api import Base
 from soar_il.bases.fitting import repeated
-from soar_il.deep import actor, critics, mixed, policy, replay
+from soar_il.deep import actor, critics, mixed, policy, replay, trial
 from soar_il.deep.collect import Collector
 from soar_il.deep.settings import Settings
 from soar_il.envs.view import View
@@ -87,13 +87,24 @@ def parts(
         program = compiled_improve(improve, base, spec, settings)
 
         def many(_: Parts, c: Any, pi: Any, cost: Any, data: Any, key: Any) -> Any:
+            pi, tried = judged(pi, data)
             if uses_expert(base):
                 data = mixed.Mixed(data, expert)
             critics, policy, seen = program(c, pi, cost, data, key)
             require_finite({"critics": critics, "policy": policy}, seen)
-            return critics, policy, seen
+            return critics, policy, seen | tried
 
         return many
+
+    every = settings.trial_every
+    marks = trial.marks(expert, spec) if every else None
+
+    def judged(pi: policy.Policy, data: Any) -> tuple[policy.Policy, Seen]:
+        if not every:
+            return pi, {}
+        current = policy.current(pi)
+        new = compiled_judge(pi.trial, current, data, marks, spec, every, view.horizon)
+        return pi._replace(trial=new), {"trial_gap": new.gap, "kept_gap": new.least}
 
     lines_7_to_11 = learner(base, spec, settings)
     return lines_7_to_11._replace(
@@ -147,6 +158,9 @@ def learner(base: Base, spec: Spec, s: Settings) -> Parts:
 
 def _unused(*args: Any) -> Any:
     raise AssertionError("lines 7-11 neither collect nor update the cost")
+
+
+compiled_judge = jax.jit(trial.judge, static_argnums=(4, 5, 6))
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from soar_il.deep import networks
+from soar_il.deep import networks, trial
 from soar_il.deep.settings import Settings
 from soar_il.types import Spec
 
@@ -24,6 +24,7 @@ class Policy(NamedTuple):
     alpha_optimiser: Any
     updates: Any  # Adam steps so far; pi^1, which has had none, acts uniformly
     average: networks.Layers  # of psi over the updates; empty where psi itself is handed out
+    trial: Any  # trial.Trial; empty where nothing is tried
 
 
 def init(key: Any, spec: Spec, settings: Settings) -> Policy:
@@ -32,12 +33,18 @@ def init(key: Any, spec: Spec, settings: Settings) -> Policy:
     adam = optax.adam(settings.learning_rate)
     zero = jnp.zeros((), jnp.int32)
     average = jax.tree.map(jnp.copy, layers) if settings.average_rate else ()
-    return Policy(layers, adam.init(layers), log_alpha, adam.init(log_alpha), zero, average)
+    tried = trial.init(layers) if settings.trial_every else ()
+    return Policy(layers, adam.init(layers), log_alpha, adam.init(log_alpha), zero, average, tried)
+
+
+def current(pi: Policy) -> networks.Layers:
+    """The average where there is one, as the theory's output is a mixture."""
+    return pi.average or pi.layers
 
 
 def handed_out(pi: Policy) -> networks.Layers:
-    """What is evaluated and used: the average where there is one, as the theory's is a mixture."""
-    return pi.average or pi.layers
+    """What is evaluated and used: where policies are tried, the one that was kept."""
+    return trial.chosen(pi.trial, current(pi)) if pi.trial else current(pi)
 
 
 def started(pi: Policy, layers: networks.Layers, settings: Settings) -> Policy:

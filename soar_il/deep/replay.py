@@ -54,19 +54,25 @@ class Replay(NamedTuple):
         length, first = self.length[rows], rows - self.step[rows]
         capacity = len(self.observations)
         stays = self.weights[(first + length - 1) % capacity] > 1
-        uniform = 1.0 - jax.random.uniform(when, (n,))  # never 0
-        t = jnp.floor(jnp.log(uniform) / math.log(discount)).astype(jnp.int32)
+        t = _geometric(when, (n,), discount)
         t = jnp.where(stays, jnp.minimum(t, length - 1), t % length)
         chosen = (first + t) % capacity
         chosen = jnp.where(self.trajectory[chosen] == self.trajectory[rows], chosen, rows)
         return self.at(chosen)._replace(weights=jnp.ones(n))
 
     def draw_trajectories(
-        self, key: Any, n: int, m: int, recent: Any = None, whole: bool = False
+        self,
+        key: Any,
+        n: int,
+        m: int,
+        recent: Any = None,
+        whole: bool = False,
+        discount: float = 1.0,
     ) -> Trajectories:
         """m steps of each of n trajectories that the newest transitions belong to.
 
-        Drawn by the time they stand for; with ``whole`` the first m steps.
+        Drawn by the time they stand for, or as a discounted occupancy has them; with ``whole`` the
+        first m steps.
         """
         which, when = jax.random.split(key)
         rows = self.rows(which, n, recent)
@@ -75,6 +81,9 @@ class Replay(NamedTuple):
         steps = length - 1 + self.weights[(first + length - 1) % capacity]  # the last may stay
         if whole:
             t = jnp.broadcast_to(jnp.arange(m)[:, None], (m, n))
+        elif discount < 1:
+            t = _geometric(when, (m, n), discount)
+            t = jnp.where(steps > length, t, t % length)
         else:
             t = jnp.floor(jax.random.uniform(when, (m, n)) * steps).astype(jnp.int32)
         chosen = (first + jnp.minimum(t, length - 1)) % capacity
@@ -132,6 +141,12 @@ class Replay(NamedTuple):
         rows = self.index[0, (self.head[0] - 1 - place) % capacity]
         weights = jnp.where(place < jnp.minimum(self.fresh, self.count[0]), self.occupancy[rows], 0)
         return self.at(rows), weights / jnp.sum(weights)
+
+
+def _geometric(key: Any, shape: tuple[int, ...], discount: float) -> Any:
+    """t with probability (1 - discount) discount^t."""
+    uniform = 1.0 - jax.random.uniform(key, shape)  # never 0
+    return jnp.floor(jnp.log(uniform) / math.log(discount)).astype(jnp.int32)
 
 
 def empty(spec: Spec, capacity: int, tables: int) -> Replay:

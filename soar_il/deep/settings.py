@@ -25,6 +25,8 @@ class Settings:
         target_rate: tau_targ, how far the targets move towards the critics at each update.
         average_rate: How far the policy that is handed out, an average of the actor's weights,
             moves towards the actor at each update; 0 hands out the actor itself.
+        trial_every: Environment steps from one trial of the policy to the next; the one that came
+            closest to the demonstrations is handed out. 0 for none: the latest is.
         batch: Transitions in a minibatch.
         hidden: Sizes of the hidden layers of actor and critics.
         updates_per_step: Updates of critics and actor for each environment step.
@@ -45,6 +47,7 @@ class Settings:
     learning_rate: float = 1e-3
     target_rate: float = 0.005
     average_rate: float = 0.0
+    trial_every: int = 0
     batch: int = 100
     hidden: tuple[int, ...] = (256, 256)
     updates_per_step: float = 1.0
@@ -58,7 +61,7 @@ class Settings:
         for name in ("critics", "batch", "iteration_steps", "iteration_trajectories"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give at least 1")
-        for name in ("sigma", "alpha", "updates_per_step", "random_steps"):
+        for name in ("sigma", "alpha", "updates_per_step", "random_steps", "trial_every"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give 0 or more")
         if not 0 <= self.average_rate <= 1:

@@ -15,11 +15,12 @@ from soar_il import rng
 from soar_il.bases.api import Base, Needs
 from soar_il.build import Built, Config, check_capacity, from_preset
 from soar_il.deep import parts as deep
-from soar_il.deep import policy, replay
+from soar_il.deep import replay
 from soar_il.deep.collect import Collector
 from soar_il.envs.blind import Source
 from soar_il.envs.scored import ScoredEnv
 from soar_il.envs.view import View, view_of
+from soar_il.errors import ConfigError
 from soar_il.types import Spec, Trajectory
 
 NAME = "sac"  # in the place of a base method's name
@@ -91,8 +92,8 @@ class ScoredCollector(Collector):
 
     env: Recorder
 
-    def episode(self, pi: policy.Policy, key: Any, number: int, uniform: bool) -> Any:
-        tau = super().episode(pi, key, number, uniform)
+    def episode(self, *args: Any, **kwargs: Any) -> Any:
+        tau = super().episode(*args, **kwargs)
         return Scored(*tau, costs=-np.array(self.env.rewards, np.float32))
 
 
@@ -103,6 +104,8 @@ def resolve(env: str, preset: str = "tuned", **overrides: Any) -> Config:
 
 def build(cfg: Config, source: Source) -> Built:
     """SAC on the true cost, for a run like any other."""
+    if cfg.learner.trial_every:
+        raise ConfigError("trials compare with demonstrations", do="give learner.trial_every = 0")
     env = Recorder(source, cfg.horizon or None)
     check_capacity(cfg.learner, env.horizon)
     view = view_of([], False, cfg.termination, cfg.indicator, env.horizon, cfg.learner.discount)

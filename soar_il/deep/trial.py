@@ -1,0 +1,116 @@
+"""Which policy to hand out, decided without a reward: the one that came closest to the expert.
+
+Every so many steps a trajectory is made by the policy that would be handed out now, without noise;
+its steps are counted and its data used as any other's. If its states are closer to the demonstrated
+ones than those of the policy that is kept, it is tried once more, and kept if it is closer again.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from soar_il.deep.replay import NONE, Replay
+from soar_il.types import Spec
+
+MARKS = 256  # quantiles that stand for a distribution
+ENDED = 3.0  # missing a whole episode weighs as much as this many deviations in every coordinate
+FAR = 1e3  # before the first trial
+
+
+class Trial(NamedTuple):
+    """What is being tried, and the best so far."""
+
+    since: Any  # environment steps since a first trial
+    gap: Any  # of the last trial
+    first: Any  # gap of the candidate's first trial; FAR where none waits for its second
+    candidate: Any  # its layers
+    least: Any  # the larger of the two gaps of ``kept``
+    kept: Any  # the layers that are handed out
+
+
+class Marks(NamedTuple):
+    """The demonstrations, as far as trials look at them."""
+
+    quantiles: Any  # [MARKS, d] of each coordinate, in its own deviations
+    scale: Any  # [d]
+    steps: Any  # of a demonstration until it ends or is cut
+
+
+def init(layers: Any) -> Trial:
+    far = jnp.asarray(FAR, jnp.float32)
+    copies = (jax.tree.map(jnp.copy, layers) for _ in range(2))
+    return Trial(jnp.zeros((), jnp.int32), far, far, next(copies), far, next(copies))
+
+
+def due(trial: Trial, every: int) -> bool:
+    """Whether the next iteration begins with a trial."""
+    return bool(trial.first < FAR) or int(trial.since) >= every
+
+
+def player(trial: Trial, current: Any) -> Any:
+    """Who is on trial: the candidate again, or what would be handed out now."""
+    return trial.candidate if trial.first < FAR else current
+
+
+def chosen(trial: Trial, current: Any) -> Any:
+    """What was kept; before that, what there is."""
+    return jax.tree.map(lambda a, b: jnp.where(trial.least < FAR, a, b), trial.kept, current)
+
+
+def marks(expert: Replay, spec: Spec) -> Marks:
+    """Of all demonstrated states that are alive."""
+    rows = np.asarray(expert.index[0, : int(expert.count[0])])
+    states = np.asarray(expert.observations)[rows]
+    states = states[spec.alive(states)] if spec.absorbing else states
+    scale = np.where(states.std(axis=0) > 1e-6, states.std(axis=0), 1.0)
+    levels = (np.arange(MARKS) + 0.5) / MARKS
+    quantiles = np.quantile(states / scale, levels, axis=0, method="inverted_cdf")
+    steps = len(states) / int(expert.trajectories)
+    return Marks(*(jnp.asarray(x, jnp.float32) for x in (quantiles, scale, steps)))
+
+
+def gap(states: Any, alive: Any, marks: Marks) -> Any:
+    """Mean over coordinates of W_1(tau, expert), in deviations, and for ending at another time.
+
+    Args:
+        states: [H, d], room for the longest trajectory.
+        alive: [H], which of them are states of the trajectory.
+    """
+    n = jnp.sum(alive)
+    ordered = jnp.sort(jnp.where(alive[:, None], states / marks.scale, jnp.inf), axis=0)
+    levels = (jnp.arange(MARKS) + 0.5) / MARKS
+    quantiles = ordered[jnp.floor(levels * n).astype(jnp.int32)]
+    apart = jnp.mean(jnp.abs(quantiles - marks.quantiles))
+    return apart + ENDED * jnp.abs(n - marks.steps) / marks.steps
+
+
+def judge(
+    trial: Trial, current: Any, data: Replay, marks: Marks, spec: Spec, every: int, horizon: int
+) -> Trial:
+    """The state of trials after an iteration's data have come in."""
+    capacity = len(data.observations)
+    first = data.index[0, (data.head[0] - data.fresh) % capacity]
+    rows = (first + jnp.arange(horizon)) % capacity
+    states = data.observations[rows]
+    own = (data.trajectory[rows] == data.trajectory[first]) & (data.trajectory[rows] != NONE)
+    alive = own & spec.alive(states) if spec.absorbing else own
+    second = trial.first < FAR
+    tried = second | (trial.since >= every)
+    now = gap(states, alive, marks)
+    again = tried & ~second & (now < trial.least)
+    worse = jnp.maximum(trial.first, now)
+    better = second & (worse < trial.least)
+
+    def where(yes: Any, a: Any, b: Any) -> Any:
+        return jax.tree.map(lambda x, y: jnp.where(yes, x, y), a, b)
+
+    return Trial(
+        since=jnp.where(tried & ~second, 0, trial.since) + data.new_steps,
+        gap=jnp.where(tried, now, trial.gap),
+        first=jnp.where(again, now, FAR),
+        candidate=where(again, current, trial.candidate),
+        least=jnp.where(better, worse, trial.least),
+        kept=where(better, trial.candidate, trial.kept),
+    )
