@@ -19,7 +19,13 @@ from soar_il.experts import record, sac, shipped
 from soar_il.runs import snapshot
 from soar_il.runs.run import Run
 
-LEARNER = {**tiny.LEARNER, "hidden": [32, 32], "batch": 64, "iteration_steps": 200}
+LEARNER = {
+    **tiny.LEARNER,
+    "hidden": [32, 32],
+    "batch": 64,
+    "iteration_steps": 200,
+    "trial_every": 0,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +47,11 @@ def scored(length, first):
     costs = first + np.arange(length + 1, dtype=np.float32)
     observations = np.repeat(costs[:, None], 2, axis=1)
     return sac.Scored(observations, np.zeros((length, 2), np.float32), False, costs[:-1])
+
+
+def test_an_expert_has_nothing_to_be_tried_against():
+    with pytest.raises(ConfigError, match="trial_every = 0"):
+        sac.build(sac.resolve("Point-v0", learner={"trial_every": 100}), "Point-v0")
 
 
 @settings(max_examples=20, deadline=None)

@@ -9,6 +9,7 @@ import pytest
 
 from soar_il.bases import f_irl
 from soar_il.deep import replay
+from soar_il.errors import ConfigError
 from soar_il.types import Spec, Treated
 
 GAMES = sorted(f_irl.GENERATORS)
@@ -158,6 +159,12 @@ def test_steps_of_a_trajectory_are_drawn_as_its_discounted_occupancy_has_them():
     for n, expected in enumerate((cut, stays)):
         found = np.bincount(t[number == n].astype(int), minlength=20) / np.sum(number == n)
         np.testing.assert_allclose(found, expected, atol=0.006)
+
+
+@pytest.mark.parametrize("given", [{"discount": 0.0}, {"discount": 0.9, "data": "fresh"}])
+def test_a_discount_that_cannot_be_is_refused(given):
+    with pytest.raises(ConfigError, match="discount"):
+        f_irl.Settings(**given)
 
 
 def test_only_the_newest_trajectories_are_drawn_from():

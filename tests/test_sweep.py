@@ -311,8 +311,9 @@ def test_jobs_end_with_their_sweep(tmp_path):
     while parent.poll() is None and not mine.read_text().strip():
         time.sleep(0.02)
     (child,) = map(int, mine.read_text().split())
-    while b"sleep" not in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[2]:
-        time.sleep(0.02)  # until it has become its command
+    command = Path(f"/proc/{child}/cmdline")  # empty while it becomes its command
+    while command.read_bytes().split(b"\0")[2:3] != [b"import time; time.sleep(600)"]:
+        time.sleep(0.02)
     parent.kill()
     parent.wait()
     end = time.monotonic() + 30
