@@ -11,6 +11,7 @@ import tiny
 from soar_il import config
 from soar_il.bases import BASES
 from soar_il.deep import replay
+from soar_il.errors import ConfigError
 from soar_il.runs import arrays
 from soar_il.types import Batch, Spec, Treated
 
@@ -210,6 +211,17 @@ def test_half_of_what_ml_irl_compares_is_recent(name, discount):
         for recent in (0, 10)
     ]
     assert 0 < gaps[1] < 0.7 * gaps[0]
+
+
+def test_the_expert_s_transitions_are_learned_from_only_with_its_actions():
+    share = {"expert_share": 0.25}
+    made = BASES["ml-irl-sa"].make(BASES["ml-irl-sa"].settings(**share))
+    assert made.expert_share == 0.25
+    assert made.needs.actions
+    with pytest.raises(ConfigError, match="actions"):
+        BASES["ml-irl"].make(BASES["ml-irl"].settings(**share))
+    with pytest.raises(ConfigError, match="expert_share"):
+        BASES["ml-irl-sa"].settings(expert_share=1.0)
 
 
 @every

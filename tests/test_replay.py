@@ -132,6 +132,24 @@ def test_newest_weights_sum_to_one_and_room_leaves_out_the_oldest():
         np.testing.assert_array_equal(flat(batch)[:kept][::-1], alive(data, 0)[-kept:])
 
 
+@pytest.mark.parametrize("critics", [1, 3])
+def test_half_of_a_minibatch_is_of_the_newest_of_each_table(critics):
+    data, _ = filled([200, 150, 1, 220, 90, 300, 35, 180, 2, 120], critics * (critics > 1))
+    n, recent = 4000, 50
+    reach = replay.half_recent(n, recent)
+    one = flat(data.draw(jax.random.key(1), n, reach))[None]
+    each = flat(data.draw_each(jax.random.key(2), n, critics, reach))
+    tables = [0, *(range(1, critics + 1) if critics > 1 else [0])]
+    for table, found in zip(tables, [*one, *each], strict=True):
+        rows = [tuple(row) for row in alive(data, table)]
+        newest = set(rows[-recent:])
+        first, second = ({tuple(row) for row in part} for part in np.split(found, 2))
+        assert first == newest
+        assert len(second & newest) > 0
+        assert len(second) > 0.8 * len(rows)
+    assert replay.half_recent(n, 0) is None
+
+
 @pytest.mark.parametrize("critics", [0, 3])
 def test_draws_are_uniform_over_what_is_alive_and_nothing_else(critics):
     data, _ = filled([200, 150, 1, 220, 90, 300, 35, 180, 2, 120], critics)

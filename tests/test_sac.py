@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import pytest
 from known import (
     SEED,
     SPEC,
@@ -20,7 +21,7 @@ from known import (
 )
 
 from soar_il import rng
-from soar_il.deep import actor, critics
+from soar_il.deep import actor, critics, replay
 
 
 def network(layers, x):
@@ -54,7 +55,8 @@ def plain_sac(s, state, data, updates):
         alpha = jnp.exp(log_alpha)
         key = rng.Streams(jax.random.fold_in(rng.at(SEED, 1).key, n))
         draw, noise = jax.random.split(key("critics"))
-        b = jax.tree.map(lambda x: x[0], data.draw_each(draw, s.batch, 1))
+        recent = replay.half_recent(s.batch, s.recent)
+        b = jax.tree.map(lambda x: x[0], data.draw_each(draw, s.batch, 1, recent))
         after = b.next_observations
         actions, log_pi = act(psi, after, jax.random.normal(noise, (1, s.batch, 2))[0])
         following = jnp.maximum(*(q(target, after, actions) for _, target, _ in members))
@@ -71,7 +73,7 @@ def plain_sac(s, state, data, updates):
             moved.append((theta, target, moments))
 
         draw, noise = jax.random.split(key("policy"))
-        states = data.draw(draw, s.batch).observations
+        states = data.draw(draw, s.batch, recent).observations
         z = jax.random.normal(noise, (s.batch, 2))
 
         def loss(psi):
@@ -92,8 +94,9 @@ def plain_sac(s, state, data, updates):
     return psi, log_alpha, *both
 
 
-def test_one_pair_of_critics_is_plain_sac():
-    s = settings(critics=1, tune_alpha=True)
+@pytest.mark.parametrize("recent", [0, 5])
+def test_one_pair_of_critics_is_plain_sac(recent):
+    s = settings(critics=1, tune_alpha=True, recent=recent)
     state, data = first_state(s), replay_of([1, 2, 3], 0, steps=100)
     with jax.enable_x64(True):
         data = jax.tree.map(jnp.asarray, double(data))

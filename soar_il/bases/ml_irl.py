@@ -8,16 +8,14 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 
 from soar_il.bases import fitting
 from soar_il.bases.api import Base, Data, Metrics, Needs
 from soar_il.deep import networks
+from soar_il.deep.replay import half_recent
 from soar_il.errors import ConfigError
 from soar_il.types import Batch, Spec
-
-ALL = np.iinfo(np.int32).max  # more transitions than there are
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +39,8 @@ class Settings:
         bound: |c_w| is at most this ...
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
         hidden: Sizes of the hidden layers.
+        expert_share: The part of critics' and actor's minibatches that is the expert's (with its
+            actions).
     """
 
     data: Literal["fresh", "replay"] = "replay"
@@ -57,6 +57,7 @@ class Settings:
     bound: float = 1.0
     squash: fitting.Squash = "tanh"
     hidden: tuple[int, ...] = (128, 128)
+    expert_share: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
@@ -70,6 +71,8 @@ class Settings:
             raise ConfigError(f"discount is {self.discount}", do="give one in (0, 1]")
         if self.recent < 0:
             raise ConfigError(f"recent is {self.recent}", do="give a number of steps, or 0 for all")
+        if not 0 <= self.expert_share < 1:
+            raise ConfigError(f"expert_share is {self.expert_share}", do="give one in [0, 1)")
 
 
 class Cost(NamedTuple):
@@ -82,6 +85,11 @@ class Cost(NamedTuple):
 def make(settings: Settings, state_only: bool) -> Base:
     """ML-IRL on states alone or on states and actions."""
     s = settings
+    if state_only and s.expert_share:
+        raise ConfigError(
+            "the expert's transitions can be learned from only with its actions",
+            do="use ml-irl-sa, or expert_share = 0",
+        )
     adam = optax.chain(optax.add_decayed_weights(s.weight_decay), optax.adam(s.learning_rate))
 
     def inputs(batch: Batch) -> Any:
@@ -109,8 +117,7 @@ def make(settings: Settings, state_only: bool) -> Base:
 
     def on_replay(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
         keys = jax.random.split(key, 3)
-        newest = jnp.where(jnp.arange(s.batch) < s.batch // 2, s.recent, ALL)
-        batches = drawn(expert, keys[0]), drawn(data, keys[1], newest if s.recent else None)
+        batches = drawn(expert, keys[0]), drawn(data, keys[1], half_recent(s.batch, s.recent))
         theirs, ours = (inputs(batch) for batch in batches)
         shares = [batch.weights / jnp.sum(batch.weights) for batch in batches]
         mix = jax.random.uniform(keys[2], (s.batch, 1))
@@ -141,4 +148,5 @@ def make(settings: Settings, state_only: bool) -> Base:
     def cost_of(cost: Cost, batch: Batch) -> Any:
         return c(cost.layers, inputs(batch))
 
-    return Base(Needs(actions=not state_only, on_policy=s.data == "fresh"), init, update, cost_of)
+    needs = Needs(actions=not state_only, on_policy=s.data == "fresh")
+    return Base(needs, init, update, cost_of, expert_share=s.expert_share)

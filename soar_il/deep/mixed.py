@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from soar_il.deep.replay import Replay
+from soar_il.deep.replay import Replay, half_recent
 from soar_il.types import Batch
 
 
@@ -20,18 +20,19 @@ class Mixed(NamedTuple):
         return self.own.new_steps
 
 
-def draw(data: Mixed, key: Any, n: int, share: float) -> Batch:
+def draw(data: Mixed, key: Any, n: int, share: float, recent: int = 0) -> Batch:
     """n transitions, the given share of them the expert's."""
     ours, theirs = jax.random.split(key)
     k = _expert(n, share)
-    return _joined(data.own.draw(ours, n - k), data.expert.draw(theirs, k))
+    own = data.own.draw(ours, n - k, half_recent(n - k, recent))
+    return _joined(own, data.expert.draw(theirs, k))
 
 
-def draw_each(data: Mixed, key: Any, n: int, critics: int, share: float) -> Batch:
+def draw_each(data: Mixed, key: Any, n: int, critics: int, share: float, recent: int = 0) -> Batch:
     """The same for every critic, [L, n]."""
     ours, theirs = jax.random.split(key)
     k = _expert(n, share)
-    own = data.own.draw_each(ours, n - k, critics)
+    own = data.own.draw_each(ours, n - k, critics, half_recent(n - k, recent))
     return _joined(own, data.expert.draw_each(theirs, k, critics))
 
 

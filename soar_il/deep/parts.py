@@ -126,11 +126,12 @@ def learner(base: Base, spec: Spec, s: Settings) -> Parts:
     def estimate(c: Any, pi: Any, cost: Any, data: Any, key: Any) -> tuple[Any, Seen]:
         draw, noise = jax.random.split(key)
         if uses_expert(base):
-            batch = mixed.draw_each(data, draw, s.batch, s.critics, base.expert_share)
+            batch = mixed.draw_each(data, draw, s.batch, s.critics, base.expert_share, s.recent)
             own = term(base, data.expert, draw, s)
             extra = critics.Extra(log_prior(cost), least(base, s), own)
         else:
-            batch = data.draw_each(draw, s.batch, s.critics)
+            recent = replay.half_recent(s.batch, s.recent)
+            batch = data.draw_each(draw, s.batch, s.critics, recent)
             extra = critics.Extra(log_prior(cost), least(base, s))
         costs = jax.lax.stop_gradient(base.cost(cost, batch))
         z = jax.random.normal(noise, batch.actions.shape)
@@ -146,9 +147,9 @@ def learner(base: Base, spec: Spec, s: Settings) -> Parts:
     def update_policy(pi: Any, judge: Any, data: Any, key: Any) -> tuple[Any, Seen]:
         draw, noise = jax.random.split(key)
         if uses_expert(base):
-            batch = mixed.draw(data, draw, s.batch, base.expert_share)
+            batch = mixed.draw(data, draw, s.batch, base.expert_share, s.recent)
         else:
-            batch = data.draw(draw, s.batch)
+            batch = data.draw(draw, s.batch, replay.half_recent(s.batch, s.recent))
         z = jax.random.normal(noise, batch.actions.shape)
         q, prior = judge
         return actor.update(pi, q, batch.observations, z, spec, s, prior)

@@ -94,9 +94,9 @@ class Replay(NamedTuple):
             self.at(chosen), weights / jnp.sum(weights, axis=0), share / jnp.sum(share)
         )
 
-    def draw_each(self, key: Any, n: int, critics: int) -> Batch:
+    def draw_each(self, key: Any, n: int, critics: int, recent: Any = None) -> Batch:
         """n transitions of each D^k_ell, [L, n]; without a split, L minibatches of D^k."""
-        return self.at(self.rows_each(key, n, critics))
+        return self.at(self.rows_each(key, n, critics, recent))
 
     def draw_pairs(self, key: Any, n: int, critics: int) -> tuple[Batch, Any, Any]:
         """Transitions [L, n], the action that followed each, and whether there was one."""
@@ -111,13 +111,14 @@ class Replay(NamedTuple):
         back = 1 + jax.random.randint(key, (n,), 0, count)
         return self.index[0, (self.head[0] - back) % self.index.shape[1]]
 
-    def rows_each(self, key: Any, n: int, critics: int) -> Any:
+    def rows_each(self, key: Any, n: int, critics: int, recent: Any = None) -> Any:
         """Where n transitions for each critic start, [L, n]."""
         split = self.index.shape[0] > 1
         tables = jnp.arange(1, critics + 1) if split else jnp.zeros(critics, jnp.int32)
         count, capacity = self.count[tables][:, None], self.index.shape[1]
-        drawn = jax.random.randint(key, (len(tables), n), 0, count)
-        place = (self.head[tables][:, None] - count + drawn) % capacity
+        reach = count if recent is None else jnp.minimum(count, recent)
+        drawn = jax.random.randint(key, (len(tables), n), 0, reach)
+        place = (self.head[tables][:, None] - reach + drawn) % capacity
         return self.index[tables[:, None], place]
 
     def at(self, rows: Any) -> Batch:
@@ -141,6 +142,13 @@ class Replay(NamedTuple):
         rows = self.index[0, (self.head[0] - 1 - place) % capacity]
         weights = jnp.where(place < jnp.minimum(self.fresh, self.count[0]), self.occupancy[rows], 0)
         return self.at(rows), weights / jnp.sum(weights)
+
+
+def half_recent(n: int, recent: int) -> Any:
+    """For each of n draws how far back it may reach: half only so far, the others to the start."""
+    if not recent:
+        return None
+    return jnp.where(jnp.arange(n) < n // 2, recent, np.iinfo(np.int32).max)
 
 
 def _geometric(key: Any, shape: tuple[int, ...], discount: float) -> Any:

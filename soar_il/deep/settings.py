@@ -28,6 +28,8 @@ class Settings:
         trial_every: Environment steps from one trial of the policy to the next; the one that came
             closest to the demonstrations is handed out. 0 for none: the latest is.
         batch: Transitions in a minibatch.
+        recent: Half of the learner's own part of a minibatch is drawn from this many newest
+            transitions, the other half from all; 0 for all.
         hidden: Sizes of the hidden layers of actor and critics.
         updates_per_step: Updates of critics and actor for each environment step.
         iteration_steps: An iteration collects whole trajectories until it has this many steps ...
@@ -49,6 +51,7 @@ class Settings:
     average_rate: float = 0.0
     trial_every: int = 0
     batch: int = 100
+    recent: int = 0
     hidden: tuple[int, ...] = (256, 256)
     updates_per_step: float = 1.0
     iteration_steps: int = 1000
@@ -61,7 +64,7 @@ class Settings:
         for name in ("critics", "batch", "iteration_steps", "iteration_trajectories"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give at least 1")
-        for name in ("sigma", "alpha", "updates_per_step", "random_steps", "trial_every"):
+        for name in ("sigma", "alpha", "updates_per_step", "random_steps", "trial_every", "recent"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give 0 or more")
         if not 0 <= self.average_rate <= 1:

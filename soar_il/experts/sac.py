@@ -52,11 +52,11 @@ class ScoredReplay(NamedTuple):
     replay: replay.Replay
     costs: Any  # [C]
 
-    def draw(self, key: Any, n: int) -> ScoredBatch:
-        return self._at(self.replay.rows(key, n))
+    def draw(self, key: Any, n: int, recent: Any = None) -> ScoredBatch:
+        return self._at(self.replay.rows(key, n, recent))
 
-    def draw_each(self, key: Any, n: int, critics: int) -> ScoredBatch:
-        return self._at(self.replay.rows_each(key, n, critics))
+    def draw_each(self, key: Any, n: int, critics: int, recent: Any = None) -> ScoredBatch:
+        return self._at(self.replay.rows_each(key, n, critics, recent))
 
     def _at(self, rows: Any) -> ScoredBatch:
         return ScoredBatch(*self.replay.at(rows), self.costs[rows])
