@@ -161,7 +161,10 @@ def test_steps_of_a_trajectory_are_drawn_as_its_discounted_occupancy_has_them():
         np.testing.assert_allclose(found, expected, atol=0.006)
 
 
-@pytest.mark.parametrize("given", [{"discount": 0.0}, {"discount": 0.9, "data": "fresh"}])
+@pytest.mark.parametrize(
+    "given",
+    [{"discount": 0.0}, {"discount": 0.9, "data": "fresh"}, {"discount": 0.9, "samples": 0}],
+)
 def test_a_discount_that_cannot_be_is_refused(given):
     with pytest.raises(ConfigError, match="discount"):
         f_irl.Settings(**given)

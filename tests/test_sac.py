@@ -9,6 +9,7 @@ import numpy as np
 import optax
 import pytest
 from known import (
+    KNOWN,
     SEED,
     SPEC,
     cost_of,
@@ -21,7 +22,8 @@ from known import (
 )
 
 from soar_il import rng
-from soar_il.deep import actor, critics, replay
+from soar_il.deep import actor, critics, mixed, replay
+from soar_il.deep import parts as deep
 
 
 def network(layers, x):
@@ -186,3 +188,19 @@ def test_one_pair_of_critics_is_plain_sac_bit_for_bit():
         optimistic = partial(critics.optimistic_q, pair.layers, sigma=s.sigma)
         pi, _ = actor.update(pi, optimistic, states, noise, SPEC, s)
     assert same((pi.layers, pair.layers, pair.targets), eager_sac(s, state, data, 20))
+
+
+def test_beside_the_expert_s_share_half_of_the_learner_s_own_is_recent_too():
+    """In the critics' minibatches and in the actor's."""
+    base = KNOWN._replace(expert_share=0.3)
+    data = mixed.Mixed(replay_of([1, 2], 0), replay_of([3], 0))
+    moved = []
+    for recent in (0, 1):
+        s = settings(critics=1, recent=recent)
+        lines, state = deep.learner(base, SPEC, s), first_state(settings(critics=1))
+        pair, _ = lines.estimate(state.critics, state.policy, state.cost, data, jax.random.key(0))
+        judge = lines.optimistic_q(state.critics, state.cost)[1]
+        pi, _ = lines.update_policy(state.policy, judge, data, jax.random.key(0))
+        moved.append((pair.layers[0][0], pi.layers[0][0]))
+    for alike, half in zip(*moved, strict=True):
+        assert not np.array_equal(alike, half)

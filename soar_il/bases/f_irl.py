@@ -95,10 +95,11 @@ class Settings:
                 f"trajectories {self.trajectories}, samples {self.samples}",
                 do="give at least 2 of each, or 0 samples for whole trajectories",
             )
-        if not 0 < self.discount <= 1 or (self.discount < 1 and self.data == "fresh"):
+        drawn = self.data == "replay" and self.samples > 0
+        if not 0 < self.discount <= 1 or (self.discount < 1 and not drawn):
             raise ConfigError(
-                f"discount is {self.discount}, data {self.data}",
-                do="give one in (0, 1], and below 1 with replay only",
+                f"discount is {self.discount}, data {self.data}, samples {self.samples}",
+                do="give one in (0, 1], and below 1 only with replay and samples > 0",
             )
 
 

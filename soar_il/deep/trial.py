@@ -40,8 +40,8 @@ class Marks(NamedTuple):
 
 def init(layers: Any) -> Trial:
     far = jnp.asarray(FAR, jnp.float32)
-    copies = (jax.tree.map(jnp.copy, layers) for _ in range(2))
-    return Trial(jnp.zeros((), jnp.int32), far, far, next(copies), far, next(copies))
+    candidate, kept = jax.tree.map(jnp.copy, (layers, layers))
+    return Trial(jnp.zeros((), jnp.int32), far, far, candidate, far, kept)
 
 
 def due(trial: Trial, every: int) -> bool:
