@@ -167,6 +167,16 @@ def demos(tmp_path):
     return tmp_path / "points.demos"
 
 
+def test_settings_add_up_however_they_are_given(monkeypatch, tmp_path, demos):
+    where = ["--demos", demos, "--env", "Point-v0", "--out", tmp_path / "run", "--steps", 60]
+    more = ["--set", "learner.alpha=0.5", "cost.batch=7", "--set", "cost.bound=2"]
+    command(monkeypatch, "train", *where, "--set", *tiny.SETTINGS, *more)
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["learner"]["hidden"] == list(tiny.LEARNER["hidden"])
+    assert config["learner"]["alpha"] == 0.5
+    assert (config["cost"]["batch"], config["cost"]["bound"]) == (7, 2)
+
+
 def test_train_writes_what_it_promises_and_eval_reads_it(monkeypatch, capsys, tmp_path, demos):
     folder = tmp_path / "run"
     short = ["--steps", 300, "--evaluate-every", 100, "--episodes", 3]

@@ -1,6 +1,7 @@
 """``soar train``, ``resume``, ``eval`` and ``fingerprint``: runs on continuous control."""
 
 import dataclasses
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +13,11 @@ from soar_il.report.progress import console
 if TYPE_CHECKING:
     from soar_il.runs.run import Run
 
-Assignments = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE", name="set")]
+Assignments = Annotated[  # --set A --set B and --set A B
+    tuple[tuple[str, ...], ...],
+    tyro.conf.arg(metavar="NAME=VALUE", name="set"),
+    tyro.conf.UseAppendAction,
+]
 Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 
@@ -193,12 +198,12 @@ def show(preset: str, settings: dict[str, Any], indent: str = "") -> None:
             console.print(f"{indent}  {name} = {value}", markup=False)
 
 
-def assigned(settings: tuple[str, ...]) -> dict[str, Any]:
+def assigned(settings: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
     """learner.alpha=0.1 as a nested mapping; values as TOML has them, or plain words."""
     import tomllib
 
     nested: dict[str, Any] = {}
-    for setting in settings:
+    for setting in chain.from_iterable(settings):
         name, equals, text = setting.partition("=")
         if not equals or not name:
             raise ConfigError(f"--set {setting}", do="write NAME=VALUE, such as learner.alpha=0.1")

@@ -96,14 +96,13 @@ def parts(
 
         return many
 
-    every = settings.trial_every
-    marks = trial.marks(expert, spec) if every else None
+    marks = trial.marks(expert, spec) if settings.trial_every else None
 
     def judged(pi: policy.Policy, data: Any) -> tuple[policy.Policy, Seen]:
-        if not every:
+        if not settings.trial_every:
             return pi, {}
         current = policy.current(pi)
-        new = compiled_judge(pi.trial, current, data, marks, spec, every, view.horizon)
+        new = compiled_judge(pi.trial, current, data, marks, spec, settings, view.horizon)
         return pi._replace(trial=new), {"trial_gap": new.gap, "kept_gap": new.least}
 
     lines_7_to_11 = learner(base, spec, settings)

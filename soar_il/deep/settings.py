@@ -27,6 +27,7 @@ class Settings:
             moves towards the actor at each update; 0 hands out the actor itself.
         trial_every: Environment steps from one trial of the policy to the next; the one that came
             closest to the demonstrations is handed out. 0 for none: the latest is.
+        trials: How many a policy has to pass, coming closer than what was kept in each.
         batch: Transitions in a minibatch.
         recent: Half of the learner's own part of a minibatch is drawn from this many newest
             transitions, the other half from all; 0 for all.
@@ -50,6 +51,7 @@ class Settings:
     target_rate: float = 0.005
     average_rate: float = 0.0
     trial_every: int = 0
+    trials: int = 2
     batch: int = 100
     recent: int = 0
     hidden: tuple[int, ...] = (256, 256)
@@ -61,7 +63,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
-        for name in ("critics", "batch", "iteration_steps", "iteration_trajectories"):
+        for name in ("critics", "batch", "trials", "iteration_steps", "iteration_trajectories"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give at least 1")
         for name in ("sigma", "alpha", "updates_per_step", "random_steps", "trial_every", "recent"):

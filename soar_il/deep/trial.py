@@ -2,7 +2,7 @@
 
 Every so many steps a trajectory is made by the policy that would be handed out now, without noise;
 its steps are counted and its data used as any other's. If its states are closer to the demonstrated
-ones than those of the policy that is kept, it is tried once more, and kept if it is closer again.
+ones than those of the policy that is kept, it is tried again, and kept if it is closer each time.
 """
 
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from soar_il.deep.replay import NONE, Replay
+from soar_il.deep.settings import Settings
 from soar_il.types import Spec
 
 MARKS = 256  # quantiles that stand for a distribution
@@ -24,9 +25,10 @@ class Trial(NamedTuple):
 
     since: Any  # environment steps since a first trial
     gap: Any  # of the last trial
-    first: Any  # gap of the candidate's first trial; FAR where none waits for its second
+    passed: Any  # how many trials of the candidate; 0 where nobody waits for the next
+    worst: Any  # the largest gap in them
     candidate: Any  # its layers
-    least: Any  # the larger of the two gaps of ``kept``
+    least: Any  # the largest gap in the trials of ``kept``
     kept: Any  # the layers that are handed out
 
 
@@ -39,19 +41,19 @@ class Marks(NamedTuple):
 
 
 def init(layers: Any) -> Trial:
-    far = jnp.asarray(FAR, jnp.float32)
+    none, far = jnp.zeros((), jnp.int32), jnp.asarray(FAR, jnp.float32)
     candidate, kept = jax.tree.map(jnp.copy, (layers, layers))
-    return Trial(jnp.zeros((), jnp.int32), far, far, candidate, far, kept)
+    return Trial(none, far, none, far, candidate, far, kept)
 
 
 def due(trial: Trial, every: int) -> bool:
     """Whether the next iteration begins with a trial."""
-    return bool(trial.first < FAR) or int(trial.since) >= every
+    return bool(trial.passed) or int(trial.since) >= every
 
 
 def player(trial: Trial, current: Any) -> Any:
     """Who is on trial: the candidate again, or what would be handed out now."""
-    return trial.candidate if trial.first < FAR else current
+    return trial.candidate if trial.passed else current
 
 
 def chosen(trial: Trial, current: Any) -> Any:
@@ -87,7 +89,7 @@ def gap(states: Any, alive: Any, marks: Marks) -> Any:
 
 
 def judge(
-    trial: Trial, current: Any, data: Replay, marks: Marks, spec: Spec, every: int, horizon: int
+    trial: Trial, current: Any, data: Replay, marks: Marks, spec: Spec, s: Settings, horizon: int
 ) -> Trial:
     """The state of trials after an iteration's data have come in."""
     capacity = len(data.observations)
@@ -96,21 +98,24 @@ def judge(
     states = data.observations[rows]
     own = (data.trajectory[rows] == data.trajectory[first]) & (data.trajectory[rows] != NONE)
     alive = own & spec.alive(states) if spec.absorbing else own
-    second = trial.first < FAR
-    tried = second | (trial.since >= every)
+    waited = trial.passed > 0
+    tried = waited | (trial.since >= s.trial_every)
     now = gap(states, alive, marks)
-    again = tried & ~second & (now < trial.least)
-    worse = jnp.maximum(trial.first, now)
-    better = second & (worse < trial.least)
+    worst = jnp.where(waited, jnp.maximum(trial.worst, now), now)
+    closer = tried & (worst < trial.least)
+    best = closer & (trial.passed + 1 >= s.trials)
+    again = closer & ~best
 
     def where(yes: Any, a: Any, b: Any) -> Any:
         return jax.tree.map(lambda x, y: jnp.where(yes, x, y), a, b)
 
+    candidate = where(tried & ~waited, current, trial.candidate)
     return Trial(
-        since=jnp.where(tried & ~second, 0, trial.since) + data.new_steps,
+        since=jnp.where(tried & ~waited, 0, trial.since) + data.new_steps,
         gap=jnp.where(tried, now, trial.gap),
-        first=jnp.where(again, now, FAR),
-        candidate=where(again, current, trial.candidate),
-        least=jnp.where(better, worse, trial.least),
-        kept=where(better, trial.candidate, trial.kept),
+        passed=jnp.where(again, trial.passed + 1, 0),
+        worst=jnp.where(again, worst, FAR),
+        candidate=candidate,
+        least=jnp.where(best, worst, trial.least),
+        kept=where(best, candidate, trial.kept),
     )
