@@ -20,6 +20,7 @@ PRESETS = [(base, preset) for base in tiny.EVERY_BASE for preset in ("tuned", "p
 SMALL = {"hidden": (16, 16), "batch": 64, "fresh": 2048}
 SMALL |= {"critic_steps": 5, "centres": 16}
 SMALL |= {"ratio_steps": 5, "ratio_batch": 64, "width": 16, "horizon": 64}
+ML_IRL = ["ml-irl", "ml-irl-sa"]
 every = pytest.mark.parametrize(("name", "preset"), PRESETS)
 
 
@@ -192,7 +193,7 @@ def test_a_method_compares_the_occupancies_of_its_discount(name):
         assert seen["ratio_loss"] < alike["ratio_loss"] - 0.1
 
 
-@pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa"])
+@pytest.mark.parametrize("name", ML_IRL)
 @pytest.mark.parametrize("discount", [0.9, 1.0])
 def test_half_of_what_ml_irl_compares_is_recent(name, discount):
     """The newest trajectory is the expert's, all before it are not."""
@@ -211,13 +212,11 @@ def test_half_of_what_ml_irl_compares_is_recent(name, discount):
     assert 0 < gaps[1] < 0.7 * gaps[0]
 
 
-def test_the_expert_s_transitions_are_learned_from_only_with_its_actions():
-    share = {"expert_share": 0.25}
-    made = BASES["ml-irl-sa"].make(BASES["ml-irl-sa"].settings(**share))
-    assert made.expert_share == 0.25
-    assert made.needs.actions
-    with pytest.raises(ConfigError, match="actions"):
-        BASES["ml-irl"].make(BASES["ml-irl"].settings(**share))
+def test_the_expert_s_actions_are_asked_for_or_inferred():
+    both = [BASES[name].make(BASES[name].settings(expert_share=0.25)) for name in ML_IRL]
+    assert [made.expert_share for made in both] == [0.25, 0.25]
+    assert [made.needs.actions for made in both] == [False, True]
+    assert [made.actions is not None for made in both] == [True, False]
     with pytest.raises(ConfigError, match="expert_share"):
         BASES["ml-irl-sa"].settings(expert_share=1.0)
 

@@ -74,6 +74,8 @@ class Base(NamedTuple):
     log_prior: Callable[[Any, Any, Any], Any] | None = None
     """(cost state, s, a) -> log q(a|s): entropy is then relative to q, in backup and actor"""
     expert_share: float = 0.0  # the part of every minibatch that is the expert's
+    actions: Callable[[Any, Batch], Any] | None = None
+    """(cost state, expert's batch) -> its actions, where they are inferred"""
     critic_term: Callable[[Callable[[Any, Any], Any], int, Batch], Any] | None = None
     """(q, n, expert's batch) -> what is added to the loss of all n = 2L critics; q(s, a) is [n, B]
     for actions [B, d] or, each critic its own, [n, B, d]"""

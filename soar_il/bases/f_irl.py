@@ -15,6 +15,7 @@ import optax
 
 from soar_il.bases import fitting
 from soar_il.bases.api import Base, Data, Metrics, Needs
+from soar_il.bases.inverse import inferring
 from soar_il.deep import networks
 from soar_il.errors import ConfigError
 from soar_il.types import Batch, Spec, Trajectories
@@ -59,6 +60,8 @@ class Settings:
         ratio_penalty: Weight of |grad l|^2 between expert and learner.
         width: Of its residual blocks ...
         blocks: ... and how many of them.
+        expert_share: The part of critics' and actor's minibatches that is the expert's, with
+            inferred actions.
     """
 
     data: Literal["fresh", "replay"] = "replay"
@@ -84,6 +87,7 @@ class Settings:
     ratio_penalty: float = 1.0
     width: int = 128
     blocks: int = 1
+    expert_share: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
@@ -95,6 +99,8 @@ class Settings:
                 f"trajectories {self.trajectories}, samples {self.samples}",
                 do="give at least 2 of each, or 0 samples for whole trajectories",
             )
+        if not 0 <= self.expert_share < 1:
+            raise ConfigError(f"expert_share is {self.expert_share}", do="give one in [0, 1)")
         drawn = self.data == "replay" and self.samples > 0
         if not 0 < self.discount <= 1 or (self.discount < 1 and not drawn):
             raise ConfigError(
@@ -232,11 +238,14 @@ def make(settings: Settings, f: str) -> Base:
         cost, seen = descend(cost, expert, data, second)
         return cost, ratio | seen
 
+    def steps(data: Data) -> Any:
+        return fitting.steps(s.steps, s.steps_per_step, data)
+
     def update(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
-        steps = fitting.steps(s.steps, s.steps_per_step, data)
-        return fitting.repeated(lambda cost, k: once(cost, expert, data, k), cost, steps, key)
+        return fitting.repeated(lambda c, k: once(c, expert, data, k), cost, steps(data), key)
 
     def cost_of(cost: Cost, batch: Any) -> Any:
         return c(cost.layers, batch.observations)
 
-    return Base(Needs(actions=False, on_policy=s.data == "fresh"), init, update, cost_of)
+    base = Base(Needs(actions=False, on_policy=s.data == "fresh"), init, update, cost_of)
+    return inferring(base, s.expert_share, steps) if s.expert_share else base

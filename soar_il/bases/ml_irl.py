@@ -12,6 +12,7 @@ import optax
 
 from soar_il.bases import fitting
 from soar_il.bases.api import Base, Data, Metrics, Needs
+from soar_il.bases.inverse import inferring
 from soar_il.deep import networks
 from soar_il.deep.replay import half_recent
 from soar_il.errors import ConfigError
@@ -39,8 +40,8 @@ class Settings:
         bound: |c_w| is at most this ...
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
         hidden: Sizes of the hidden layers.
-        expert_share: The part of critics' and actor's minibatches that is the expert's (with its
-            actions).
+        expert_share: The part of critics' and actor's minibatches that is the expert's; from states
+            alone with inferred actions.
     """
 
     data: Literal["fresh", "replay"] = "replay"
@@ -85,11 +86,6 @@ class Cost(NamedTuple):
 def make(settings: Settings, state_only: bool) -> Base:
     """ML-IRL on states alone or on states and actions."""
     s = settings
-    if state_only and s.expert_share:
-        raise ConfigError(
-            "the expert's transitions can be learned from only with its actions",
-            do="use ml-irl-sa, or expert_share = 0",
-        )
     adam = optax.chain(optax.add_decayed_weights(s.weight_decay), optax.adam(s.learning_rate))
 
     def inputs(batch: Batch) -> Any:
@@ -140,13 +136,18 @@ def make(settings: Settings, state_only: bool) -> Base:
 
         return descend(cost, loss)
 
+    def steps(data: Data) -> Any:
+        return fitting.steps(s.steps, s.steps_per_step, data)
+
     def update(cost: Cost, expert: Data, data: Data, key: Any) -> tuple[Cost, Metrics]:
         once = on_replay if s.data == "replay" else on_fresh
-        steps = fitting.steps(s.steps, s.steps_per_step, data)
-        return fitting.repeated(lambda cost, k: once(cost, expert, data, k), cost, steps, key)
+        return fitting.repeated(lambda c, k: once(c, expert, data, k), cost, steps(data), key)
 
     def cost_of(cost: Cost, batch: Batch) -> Any:
         return c(cost.layers, inputs(batch))
 
     needs = Needs(actions=not state_only, on_policy=s.data == "fresh")
-    return Base(needs, init, update, cost_of, expert_share=s.expert_share)
+    base = Base(needs, init, update, cost_of)
+    if not state_only:
+        return base._replace(expert_share=s.expert_share)
+    return inferring(base, s.expert_share, steps) if s.expert_share else base

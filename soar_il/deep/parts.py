@@ -89,7 +89,7 @@ def parts(
         def many(_: Parts, c: Any, pi: Any, cost: Any, data: Any, key: Any) -> Any:
             pi, tried = judged(pi, data)
             if uses_expert(base):
-                data = mixed.Mixed(data, expert)
+                data = mixed.Mixed(data, compiled_actions(base, spec)(cost, expert))
             critics, policy, seen = program(c, pi, cost, data, key)
             require_finite({"critics": critics, "policy": policy}, seen)
             return critics, policy, seen | tried
@@ -166,6 +166,23 @@ compiled_judge = jax.jit(trial.judge, static_argnums=(4, 5, 6))
 @lru_cache(maxsize=16)
 def compiled_update(base: Base) -> Callable[..., Any]:
     return jax.jit(base.update)
+
+
+@lru_cache(maxsize=16)
+def compiled_actions(base: Base, spec: Spec) -> Callable[..., Any]:
+    """The demonstrations with the actions that the base method infers, if it does."""
+    infer = base.actions
+    if infer is None:
+        return lambda cost, expert: expert
+
+    def inferred(cost: Any, expert: replay.Replay) -> replay.Replay:
+        batch = expert.at(jnp.arange(len(expert.observations)))
+        actions = infer(cost, batch)
+        if spec.absorbing:
+            actions = jnp.where(spec.alive(batch.observations)[:, None], actions, 0.0)
+        return expert._replace(actions=actions)
+
+    return jax.jit(inferred)
 
 
 @lru_cache(maxsize=16)

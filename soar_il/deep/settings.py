@@ -51,7 +51,7 @@ class Settings:
     target_rate: float = 0.005
     average_rate: float = 0.0
     trial_every: int = 0
-    trials: int = 2
+    trials: int = 3
     batch: int = 100
     recent: int = 0
     hidden: tuple[int, ...] = (256, 256)

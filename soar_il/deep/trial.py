@@ -16,7 +16,7 @@ from soar_il.deep.settings import Settings
 from soar_il.types import Spec
 
 MARKS = 256  # quantiles that stand for a distribution
-ENDED = 3.0  # missing a whole episode weighs as much as this many deviations in every coordinate
+ENDED = 3.0  # missing a whole episode weighs as much as this many deviations
 FAR = 1e3  # before the first trial
 
 
@@ -74,7 +74,7 @@ def marks(expert: Replay, spec: Spec) -> Marks:
 
 
 def gap(states: Any, alive: Any, marks: Marks) -> Any:
-    """Mean over coordinates of W_1(tau, expert), in deviations, and for ending at another time.
+    """W_1(tau, expert) of the worst coordinate, in deviations, and for ending at another time.
 
     Args:
         states: [H, d], room for the longest trajectory.
@@ -84,7 +84,7 @@ def gap(states: Any, alive: Any, marks: Marks) -> Any:
     ordered = jnp.sort(jnp.where(alive[:, None], states / marks.scale, jnp.inf), axis=0)
     levels = (jnp.arange(MARKS) + 0.5) / MARKS
     quantiles = ordered[jnp.floor(levels * n).astype(jnp.int32)]
-    apart = jnp.mean(jnp.abs(quantiles - marks.quantiles))
+    apart = jnp.max(jnp.mean(jnp.abs(quantiles - marks.quantiles), axis=0))
     return apart + ENDED * jnp.abs(n - marks.steps) / marks.steps
 
 
