@@ -185,7 +185,7 @@ def test_train_writes_what_it_promises_and_eval_reads_it(monkeypatch, capsys, tm
     output = capsys.readouterr().out
     assert "critics = 4" in output
     assert "cost gap" in output
-    assert "last policy" in output
+    assert "policy handed out" in output
     for name in (
         "config.json",
         "provenance.json",

@@ -133,7 +133,7 @@ def test_the_command_writes_page_figures_and_tables(tmp_path, monkeypatch, capsy
         assert f'<figure id="{name}">' in page
         assert (tmp_path / "r" / "figures" / f"{name}.png").stat().st_size > 5000
     rows = list(csv.DictReader((tmp_path / "r" / "tables" / "pairs.csv").read_text().splitlines()))
-    assert rows[0]["last policy"] == "500 [500, 500]"
+    assert rows[0]["at the end"] == "500 [500, 500]"
     assert rows[0]["P(better)"] == "1.00 [1.00, 1.00]"
     assert "| 500 [500, 500] |" in (tmp_path / "r" / "report.md").read_text()
 

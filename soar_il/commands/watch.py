@@ -74,7 +74,7 @@ class Watch:
             last = scores[-1]
             normal = f", normalised {last['normalised']:.2f}" if "normalised" in last else ""
             console.print(
-                f"last policy, {last['steps']:,} steps: return {last['return']:.0f} ± "
+                f"policy handed out, {last['steps']:,} steps: return {last['return']:.0f} ± "
                 f"{last['return_std']:.0f} deterministic, {last['stochastic_return']:.0f} "
                 f"stochastic{normal}"
             )

@@ -197,7 +197,7 @@ def _profiles(study: Study) -> Iterator[Panel]:
     yield _panel(
         "profiles",
         "Aggregates",
-        "Performance profile: the share of runs whose last policy is better than a level.",
+        "Performance profile: the share of runs whose policy at the end is better than a level.",
         draw,
         xlabel="normalised return",
         ylabel="share of runs above it",

@@ -176,7 +176,7 @@ def values(r: Result) -> np.ndarray:
 
 
 def final(runs: Sequence[Result]) -> np.ndarray:
-    """Of the last policy of each run, [runs]."""
+    """Of what each run handed out at the end, [runs]."""
     return np.array([values(r)[-1] for r in runs])
 
 

@@ -57,7 +57,7 @@ def returns(study: Study) -> Table:
         *("environment", "method", "demonstrations", "purpose", "seeds", "return", "normalised"),
         *("area under the curve", "steps", "termination"),
     )
-    note = f"Deterministic returns of the last policy. {SEEDS}"
+    note = f"Deterministic returns of the policy handed out at the end. {SEEDS}"
     return Table("returns", "Returns", head, tuple(rows), note)
 
 
@@ -125,7 +125,7 @@ def pairs(study: Study) -> Table | None:
     if not rows:
         return None
     head = (
-        *("environment", "method", "pairs", "last policy", "area", "P(better)"),
+        *("environment", "method", "pairs", "at the end", "area", "P(better)"),
         *("steps to base's best", f"steps to {THRESHOLD:g}", "never there"),
     )
     note = (
