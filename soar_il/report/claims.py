@@ -166,7 +166,7 @@ def one_demonstration_is_enough(study: Study) -> list[Finding]:
             finding = Finding(
                 "one demonstration gives a performance comparable to sixteen",
                 f"{label}, {env}",
-                f"difference of the last policies' normalised returns, within ±{ALIKE:g}",
+                f"difference of the normalised returns at the end, within ±{ALIKE:g}",
                 made,
                 within(made, ALIKE),
                 len(p.ours),

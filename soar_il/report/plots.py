@@ -174,7 +174,7 @@ def _aggregates(study: Study) -> Iterator[Panel]:
     yield _panel(
         "aggregate",
         "Aggregates",
-        "Circles: interquartile mean, squares: mean, over all environments, of the last policies; "
+        "Circles: interquartile mean, squares: mean, over all environments, at the end; "
         "95 % stratified bootstrap where there are five seeds.",
         draw,
         xlabel="normalised return",
@@ -261,7 +261,7 @@ def _against(study: Study, field: str, label: str, purpose: str) -> Iterator[Pan
         yield _panel(
             f"{field}-{env}-{base}-{purpose}",
             _section(field, purpose),
-            f"{base} on {env}: the last policies' returns; dots: seeds, line: mean"
+            f"{base} on {env}: returns at the end; dots: seeds, line: mean"
             + (". These seeds chose the clip value." if purpose == "selection" else "."),
             draw,
             xlabel=label,

@@ -73,7 +73,7 @@ def aggregates(study: Study) -> Table | None:
     if not rows:
         return None
     head = ("method", "environments", "seeds", "IQM", "mean", "optimality gap")
-    note = "Normalised returns of the last policies; stratified bootstrap, 95 %."
+    note = "Normalised returns of the policies handed out at the end; stratified bootstrap, 95 %."
     return Table("aggregates", "Over environments", head, tuple(rows), note)
 
 
