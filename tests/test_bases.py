@@ -17,7 +17,7 @@ from soar_il.types import Batch, Spec, Treated
 
 SPEC = Spec(observation=3, action=2, absorbing=False)
 PRESETS = [(base, preset) for base in tiny.EVERY_BASE for preset in ("tuned", "paper")]
-SMALL = {"hidden": (16, 16), "batch": 64, "fresh": 2048}
+SMALL = {"hidden": (16, 16), "inverse_hidden": (16,), "batch": 64, "fresh": 2048}
 SMALL |= {"critic_steps": 5, "centres": 16}
 SMALL |= {"ratio_steps": 5, "ratio_batch": 64, "width": 16, "horizon": 64}
 ML_IRL = ["ml-irl", "ml-irl-sa"]

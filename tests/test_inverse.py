@@ -40,7 +40,7 @@ THEIRS = -OURS
 
 @pytest.fixture(scope="module")
 def fitted():
-    base = inferring(KNOWN, 0.25, lambda data: jnp.int32(3000))
+    base = inferring(KNOWN, 0.25, (64, 64), lambda data: jnp.int32(3000))
     expert = stored(*(moved(n, THEIRS, ends=True) for n in range(100, 104)))
     hidden = expert._replace(actions=jnp.full_like(expert.actions, jnp.nan))
     data = stored(*(moved(n, OURS) for n in range(40)))

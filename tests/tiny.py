@@ -20,6 +20,7 @@ EVERY_BASE = sorted(BASES)
 COST = {  # those of them that a method has
     "hidden": [16],
     "batch": 16,
+    "inverse_hidden": [16],
     "ratio_batch": 16,
     "width": 16,
     "critic_steps": 20,

@@ -61,7 +61,8 @@ class Settings:
         width: Of its residual blocks ...
         blocks: ... and how many of them.
         expert_share: The part of critics' and actor's minibatches that is the expert's, with
-            inferred actions.
+            inferred actions ...
+        inverse_hidden: ... by a model with hidden layers of these sizes.
     """
 
     data: Literal["fresh", "replay"] = "replay"
@@ -88,9 +89,11 @@ class Settings:
     width: int = 128
     blocks: int = 1
     expert_share: float = 0.0
+    inverse_hidden: tuple[int, ...] = (256, 256)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
+        for name in ("hidden", "inverse_hidden"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # a list would not hash
         for name in ("recent", "bound", "learning_rate", "ratio_rate", "ratio_batch", "width"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give a positive number")
@@ -248,4 +251,6 @@ def make(settings: Settings, f: str) -> Base:
         return c(cost.layers, batch.observations)
 
     base = Base(Needs(actions=False, on_policy=s.data == "fresh"), init, update, cost_of)
-    return inferring(base, s.expert_share, steps) if s.expert_share else base
+    if not s.expert_share:
+        return base
+    return inferring(base, s.expert_share, s.inverse_hidden, steps)

@@ -18,7 +18,6 @@ from soar_il.bases.api import Base, Data, Metrics
 from soar_il.deep import networks
 from soar_il.types import Batch, Spec
 
-HIDDEN = (256, 256)
 BATCH = 100
 ADAM = optax.adam(1e-3)
 
@@ -32,18 +31,21 @@ class Inferred(NamedTuple):
     scale: Any  # [d_s] how far the expert's states move in a step
 
 
-def inferring(base: Base, share: float, steps: Callable[[Data], Any]) -> Base:
+def inferring(
+    base: Base, share: float, hidden: tuple[int, ...], steps: Callable[[Data], Any]
+) -> Base:
     """The same method, with a share of inferred expert transitions in every minibatch.
 
     Args:
         base: One that asks for no actions.
         share: The part of every minibatch that is the expert's.
+        hidden: Sizes of f's hidden layers.
         steps: Of f's Adam, in an iteration that brought these data.
     """
 
     def init(key: Any, spec: Spec, expert: Data) -> Inferred:
         keys = jax.random.split(key)
-        layers = networks.init(keys[1], (2 * spec.observation, *HIDDEN, spec.action))
+        layers = networks.init(keys[1], (2 * spec.observation, *hidden, spec.action))
         batch, _ = expert.newest()
         moved = jnp.std(batch.next_observations - batch.observations, axis=0)
         scale = jnp.where(moved > 1e-6, moved, 1.0)

@@ -41,7 +41,8 @@ class Settings:
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
         hidden: Sizes of the hidden layers.
         expert_share: The part of critics' and actor's minibatches that is the expert's; from states
-            alone with inferred actions.
+            alone with inferred actions ...
+        inverse_hidden: ... by a model with hidden layers of these sizes.
     """
 
     data: Literal["fresh", "replay"] = "replay"
@@ -59,9 +60,11 @@ class Settings:
     squash: fitting.Squash = "tanh"
     hidden: tuple[int, ...] = (128, 128)
     expert_share: float = 0.0
+    inverse_hidden: tuple[int, ...] = (256, 256)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
+        for name in ("hidden", "inverse_hidden"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # a list would not hash
         if not (self.bound > 0 and self.learning_rate > 0 and self.batch > 0 and self.fresh > 0):
             raise ConfigError(
                 f"bound {self.bound}, learning_rate {self.learning_rate}, batch {self.batch}, "
@@ -150,4 +153,6 @@ def make(settings: Settings, state_only: bool) -> Base:
     base = Base(needs, init, update, cost_of)
     if not state_only:
         return base._replace(expert_share=s.expert_share)
-    return inferring(base, s.expert_share, steps) if s.expert_share else base
+    if not s.expert_share:
+        return base
+    return inferring(base, s.expert_share, s.inverse_hidden, steps)
