@@ -212,13 +212,16 @@ def test_half_of_what_ml_irl_compares_is_recent(name, discount):
     assert 0 < gaps[1] < 0.7 * gaps[0]
 
 
-def test_the_expert_s_actions_are_asked_for_or_inferred():
-    both = [BASES[name].make(BASES[name].settings(expert_share=0.25)) for name in ML_IRL]
-    assert [made.expert_share for made in both] == [0.25, 0.25]
-    assert [made.needs.actions for made in both] == [False, True]
-    assert [made.actions is not None for made in both] == [True, False]
+@pytest.mark.parametrize("name", [*ML_IRL, "rkl"])
+def test_the_expert_s_actions_are_asked_for_or_inferred(name):
+    entry = BASES[name]
+    for share in (0.0, 0.25):
+        made = entry.make(entry.settings(expert_share=share))
+        assert made.expert_share == share
+        assert made.needs.actions == (name == "ml-irl-sa")
+        assert (made.actions is not None) == (share > 0 and not made.needs.actions)
     with pytest.raises(ConfigError, match="expert_share"):
-        BASES["ml-irl-sa"].settings(expert_share=1.0)
+        entry.settings(expert_share=1.0)
 
 
 @every

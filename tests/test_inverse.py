@@ -71,11 +71,20 @@ def test_the_absorbing_state_keeps_its_one_action(fitted):
 def test_the_method_itself_and_all_but_the_actions_are_as_before(fitted):
     base, cost, _, _, hidden = fitted
     assert (base.needs, base.expert_share) == (KNOWN.needs, 0.25)
+    assert [w.shape for w, _ in cost.layers] == [(8, 64), (64, 64), (64, 2)]
     batch = hidden.draw(jax.random.key(2), 9)._replace(actions=jnp.ones((9, 2)))
     np.testing.assert_array_equal(base.cost(cost, batch), KNOWN.cost(cost.cost, batch))
     told = parts.compiled_actions(base, SPEC)(cost, hidden)
     jax.tree.map(np.testing.assert_array_equal, told._replace(actions=hidden.actions), hidden)
     assert parts.compiled_actions(KNOWN, SPEC)(cost, hidden) is hidden
+
+
+def test_a_step_is_measured_on_what_the_expert_showed_and_no_more():
+    base = inferring(KNOWN, 0.25, (8,), lambda data: jnp.int32(1))
+    shown = moved(7, THEIRS, steps=12)
+    cost = base.init(jax.random.key(0), SPEC, stored(shown))
+    steps = np.diff(shown.observations, axis=0)[:, :3].std(axis=0)
+    np.testing.assert_allclose(cost.scale, [*steps, 1.0], rtol=1e-5)
 
 
 def test_shown_actions_are_not_looked_at():

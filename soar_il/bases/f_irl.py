@@ -251,6 +251,4 @@ def make(settings: Settings, f: str) -> Base:
         return c(cost.layers, batch.observations)
 
     base = Base(Needs(actions=False, on_policy=s.data == "fresh"), init, update, cost_of)
-    if not s.expert_share:
-        return base
     return inferring(base, s.expert_share, s.inverse_hidden, steps)

@@ -38,16 +38,20 @@ def inferring(
 
     Args:
         base: One that asks for no actions.
-        share: The part of every minibatch that is the expert's.
+        share: The part of every minibatch that is the expert's; at 0 nothing is inferred.
         hidden: Sizes of f's hidden layers.
         steps: Of f's Adam, in an iteration that brought these data.
     """
+    if not share:
+        return base
 
     def init(key: Any, spec: Spec, expert: Data) -> Inferred:
         keys = jax.random.split(key)
         layers = networks.init(keys[1], (2 * spec.observation, *hidden, spec.action))
-        batch, _ = expert.newest()
-        moved = jnp.std(batch.next_observations - batch.observations, axis=0)
+        batch, held = expert.newest()
+        moved = jnp.std(
+            batch.next_observations - batch.observations, axis=0, where=held[:, None] > 0
+        )
         scale = jnp.where(moved > 1e-6, moved, 1.0)
         return Inferred(base.init(keys[0], spec, expert), layers, ADAM.init(layers), scale)
 

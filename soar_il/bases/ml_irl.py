@@ -153,6 +153,4 @@ def make(settings: Settings, state_only: bool) -> Base:
     base = Base(needs, init, update, cost_of)
     if not state_only:
         return base._replace(expert_share=s.expert_share)
-    if not s.expert_share:
-        return base
     return inferring(base, s.expert_share, s.inverse_hidden, steps)
