@@ -40,7 +40,12 @@ GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "expert": (
         "Experts: policies trained on the true reward.",
-        {"train": experts.train, "keep": experts.keep, "table": experts.table},
+        {
+            "train": experts.train,
+            "keep": experts.keep,
+            "table": experts.table,
+            "curves": experts.curves,
+        },
     ),
 }
 

@@ -183,6 +183,14 @@ def test_every_shipped_policy_is_what_its_card_says():
         assert (policy.env, policy.steps) == (env, card["steps"])
 
 
+def test_the_curves_of_all_that_is_shipped_are_drawn(tmp_path, soar, capsys):
+    soar("expert", "curves", "--out", tmp_path)
+    assert "experts.png" in capsys.readouterr().out
+    drawn = (tmp_path / "experts.svg").read_text()
+    assert all(env in drawn for env in shipped.cards())
+    assert (tmp_path / "experts.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_shipped_demonstrations_are_the_shipped_expert_s(tmp_path, monkeypatch):
     """Found without a path, fit the environment, and begin as a recording made here begins."""
     monkeypatch.chdir(tmp_path)

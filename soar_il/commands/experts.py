@@ -68,6 +68,22 @@ def keep(run_dir: Folder, out: Path = Path("policies"), episodes: int = 64) -> N
     )
 
 
+def curves(out: Path = Path("results") / "experts") -> None:
+    """Draw how the shipped experts were trained, beside the paper's.
+
+    Args:
+        out: The folder for the figure, as SVG and PNG.
+    """
+    from soar_il import files
+    from soar_il.config import package_toml
+    from soar_il.experts import shipped
+    from soar_il.report.curves import experts_figure
+
+    files.make_dir(out)
+    paper = package_toml("experts/paper.toml")
+    console.print(f"{experts_figure(shipped.cards(), paper, out / 'experts')}", soft_wrap=True)
+
+
 def table(episodes: int = 64, seed: int = 2) -> None:
     """The paper's expert table, with the shipped experts measured beside it.
 

@@ -33,3 +33,24 @@ def training_figure(metrics: Records, scores: Records, title: str, path: Path) -
             ax.set_xlabel("environment steps")
         figure.suptitle(title, fontsize=9)
         return save(figure, path.parent, path.name)
+
+
+def experts_figure(cards: dict[str, dict[str, Any]], paper: dict[str, float], path: Path) -> Path:
+    """How each expert was trained, the policy that was kept, and the paper's expert."""
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            1, len(cards), figsize=(2.6 * len(cards), 2.6), layout="constrained", squeeze=False
+        )
+        for ax, (env, card) in zip(axes.flat, cards.items(), strict=True):
+            steps, deterministic, stochastic = zip(*card["curve"], strict=True)
+            millions = [n / 1e6 for n in steps]
+            ax.plot(millions, stochastic, alpha=0.5, label="stochastic")
+            ax.plot(millions, deterministic, label="deterministic")
+            ax.plot(card["steps"] / 1e6, card["return"], "o", label="kept")
+            if env in paper:
+                ax.axhline(paper[env], linestyle="--", color="grey", label="the paper's")
+            ax.set_title(env, fontsize=9)
+            ax.set_xlabel("million steps")
+        axes[0, 0].set_ylabel("true return")
+        axes[0, -1].legend(fontsize=7)
+        return save(figure, path.parent, path.name)
