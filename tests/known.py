@@ -11,7 +11,7 @@ from soar_il.bases.api import Base, Needs
 from soar_il.deep import actor, critics, replay
 from soar_il.deep import parts as deep
 from soar_il.deep.settings import Settings
-from soar_il.types import Spec, Treated
+from soar_il.types import Batch, Spec, Treated
 
 SPEC = Spec(3, 2)
 SEED = 3
@@ -81,3 +81,13 @@ def double(tree):
         return np.asarray(x, float) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
     return jax.tree.map(cast, tree)
+
+
+def random_batch(seed, shape, dtype=np.float32):
+    return Batch(
+        observations=normals(seed, (*shape, 3), dtype),
+        actions=np.tanh(normals(seed + 1, (*shape, 2), dtype)),
+        next_observations=normals(seed + 2, (*shape, 3), dtype),
+        continues=(normals(seed + 3, shape) > 0).astype(dtype),
+        weights=np.ones(shape, dtype),
+    )

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import faults
 import numpy as np
 from hypothesis import strategies as st
 
@@ -52,3 +53,15 @@ def killed(tmp_path, scenario, power):
     command = [sys.executable, str(ROOT / "tests" / "faults.py"), scenario, str(tmp_path), power]
     subprocess.run(command, check=True, env=ENVIRONMENT)
     return sorted(tmp_path.iterdir(), key=lambda folder: int(folder.name))
+
+
+def no_warning(message):
+    raise AssertionError(message)
+
+
+def whole(found):
+    """A checkpoint of ``faults.state`` with nothing of another one in it; its value."""
+    expected, meta = faults.state(found.meta["value"])
+    same(found.arrays, expected)
+    assert found.meta == meta
+    return meta["value"]
