@@ -23,6 +23,8 @@ def result(env, critics, seed, level, speed=3.0, **more):
         "purpose": "report",
         "steps": STEPS,
         "returns": 3500 * normal,
+        "spreads": np.full(len(STEPS), 10.0),
+        "noisy": 3400 * normal,
         "normal": normal,
         "gap": 0.1,
         "settings": settings,

@@ -13,7 +13,7 @@ import study as made_up
 
 from soar_il import cli
 from soar_il.errors import SoarError
-from soar_il.report import table
+from soar_il.report import table, tables
 from soar_il.report.results import checked
 from soar_il.report.write import write
 from soar_il.runs import log
@@ -34,7 +34,8 @@ def stored(folder, seed, critics, steps=3000, level=1000.0, scored=True):
         for k in range(1, steps // 1000 + 1):
             metrics.append({"k": k, "steps": 1000 * k, "cost_gap": 1 / k})
             if scored:
-                scores.append({"k": k, "steps": 1000 * k, "return": level * k / 3, "return_std": 0})
+                score = {"return": level * k / 3, "return_std": k, "stochastic_return": 7 * k}
+                scores.append({"k": k, "steps": 1000 * k, **score})
 
 
 def swept(out, seeds=(0, 1, 2, 3, 4), purpose="report"):
@@ -61,6 +62,13 @@ def test_a_sweep_is_read_whole(tmp_path):
     assert (one.critics, one.seed, one.label) == (4, 0, "ml-irl + SOAR, L = 4")
     np.testing.assert_allclose(one.returns, [500, 1000, 1500])
     assert one.normal is None  # nobody knows the expert of the point mass
+
+
+def test_each_run_has_a_row_with_its_start_its_lowest_and_its_end(tmp_path):
+    (row,) = (
+        r for r in tables.runs(results.read([swept(tmp_path)])).rows if r[1:3] == ("ml-irl", "3")
+    )
+    assert row[3:] == ("334 ± 1", "669 ± 2 (2,000)", "1,003 ± 3", "21")
 
 
 def test_what_is_not_done_is_missing_and_said_so(tmp_path):

@@ -28,6 +28,8 @@ class Result:
     purpose: Literal["report", "selection"]
     steps: np.ndarray
     returns: np.ndarray
+    spreads: np.ndarray  # of the returns, over the episodes of an evaluation
+    noisy: np.ndarray  # returns with the noise of training
     normal: np.ndarray | None
     gap: float  # learned cost of the learner minus the expert's, at the end; needs no reward
     settings: dict[str, Any]

@@ -77,6 +77,24 @@ def aggregates(study: Study) -> Table | None:
     return Table("aggregates", "Over environments", head, tuple(rows), note)
 
 
+def runs(study: Study) -> Table:
+    """One row for each seed: what a mean does not show."""
+    rows = []
+    for r in study.results:
+        lowest = 1 + int(np.argmin(r.returns[1:])) if len(r.returns) > 1 else 0
+        shown_at = [f"{r.returns[i]:,.0f} ± {r.spreads[i]:,.0f}" for i in (0, lowest, -1)]
+        at = f"{shown_at[1]} ({r.steps[lowest]:,.0f})"
+        rows.append(
+            (r.env, r.label, str(r.seed), shown_at[0], at, shown_at[2], f"{r.noisy[-1]:,.0f}")
+        )
+    head = (
+        *("environment", "method", "seed", "first evaluation", "lowest later (steps)"),
+        *("at the end", "with the noise of training"),
+    )
+    note = "Returns, mean ± standard deviation over the episodes of one evaluation."
+    return Table("runs", "Each run", head, tuple(rows), note)
+
+
 def over_environments(
     results: Sequence[Result],
 ) -> list[tuple[str, np.ndarray, tuple[str, ...]]]:

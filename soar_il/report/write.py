@@ -63,7 +63,7 @@ def _tables(study: Study, found: list[Finding]) -> list[Table]:
     made += [tables.missing(study)] if study.missing else []
     if study.results:
         made += [tables.returns(study), tables.aggregates(study), tables.pairs(study)]
-        made.append(tables.selection(study))
+        made += [tables.selection(study), tables.runs(study)]
     made += [tables.exploration(content) for content in study.studies[:1]]
     made += [tables.experts(study)] if study.experts else []
     if study.results or study.settings:

@@ -127,6 +127,8 @@ def run(place: Path, name: str, purpose: Any, extra: str) -> Result | Missing | 
         purpose=purpose,
         steps=np.array([record["steps"] for record in scores], float),
         returns=returns,
+        spreads=np.array([record["return_std"] for record in scores]),
+        noisy=np.array([record["stochastic_return"] for record in scores]),
         normal=None if None in known else np.array(known, float),
         gap=float(np.mean(gaps)) if gaps else float("nan"),
         settings=settings,
