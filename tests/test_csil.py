@@ -9,6 +9,7 @@ import pytest
 import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known import same
 
 from soar_il import rng
 from soar_il.bases import csil, reversion
@@ -122,6 +123,17 @@ def test_plain_is_minus_the_log_density_of_the_clone(expert):
     )
     again, _ = base.update(cost, expert, expert, jax.random.key(2))
     assert all(a is b for a, b in zip(jax.tree.leaves(cost), jax.tree.leaves(again), strict=True))
+
+
+@pytest.mark.parametrize("faithful", [True, False])
+def test_plain_clones_as_it_is_told(expert, faithful):
+    s = small(steps=50, faithful=faithful)
+    found = csil.plain(s).init(jax.random.key(0), SPEC, expert).layers
+    wanted, other = (
+        csil.cloned(jax.random.key(0), SPEC, expert, s, way) for way in (faithful, not faithful)
+    )
+    assert same(found, wanted)
+    assert not same(found, other)
 
 
 def test_log_prob_is_that_of_the_sample():

@@ -41,7 +41,8 @@ class Settings:
         bound: No cost is further from zero.
         centres: Demonstrated states that measure how far a state is from all of them.
         level: How much of the prior is left at demonstrated states that are no centres.
-        anchored: Whether the actor starts as the clone and is held to it; read by ``plain`` only.
+        faithful: Whether the clone's mean is fitted by squared error; read by ``plain`` only ...
+        anchored: ... and so is this: whether the actor starts as the clone and is held to it.
         expert_share: Part of each minibatch that is the expert's.
         critic_steps: Steps of the critics on the demonstrations, before the first episode.
         action_slope: Weight of the root mean square of |dQ/da| at the expert's pairs ...
@@ -57,6 +58,7 @@ class Settings:
     bound: float = 10.0
     centres: int = 256
     level: float = 0.05
+    faithful: bool = True
     anchored: bool = True
     expert_share: float = 0.5
     critic_steps: int = 5_000
@@ -129,7 +131,7 @@ def plain(settings: Settings) -> Base:
     s = settings
 
     def init(key: Any, spec: Spec, expert: Data) -> Clone:
-        layers = cloned(key, spec, expert, s, faithful=False)
+        layers = cloned(key, spec, expert, s, s.faithful)
         return Clone(layers, layers, None)
 
     def cost_of(clone: Clone, batch: Batch) -> Any:
