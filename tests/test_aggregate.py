@@ -9,6 +9,7 @@ from scipy import stats
 
 from soar_il.report import aggregate as agg
 from soar_il.report import efficiency as eff
+from soar_il.report.stats import shown
 
 scores = hnp.arrays(
     float,
@@ -154,6 +155,15 @@ def test_runs_that_never_arrive_are_counted_and_cut_at_the_end():
     assert ratio.interval.value == pytest.approx(0.5)
     other = eff.threshold_ratio(slow, fast, GRID, 1.0)
     assert other.censored == (2, 0)
+
+
+def test_runs_that_begin_at_the_goal_have_no_ratio():
+    """As those that start from a clone; and nobody is warned of a division."""
+    there, from_zero = np.ones((5, 10)), GRID - GRID[0]
+    ratio = eff.threshold_ratio(there, there, from_zero, 0.9)
+    assert shown(ratio.interval) == "-"
+    assert ratio.censored == (0, 0)
+    assert shown(eff.catch_up_ratio(there, there, from_zero)) == "-"
 
 
 def test_a_method_that_never_catches_up_has_no_finite_ratio():

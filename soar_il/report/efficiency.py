@@ -47,14 +47,15 @@ def threshold_ratio(
     """Mean steps to the threshold, x over y, runs paired; [runs, points] each.
 
     Steps are restricted to the grid's end: a run that never arrives counts with all the steps that
-    it was given. The ratio is of these restricted means, whoever was censored.
+    it was given. The ratio is of these restricted means, whoever was censored; where both are
+    there from the start there is none.
     """
     end = float(grid[-1])
     times = [steps_to(np.asarray(c, float)[:, None], grid, threshold) for c in (x, y)]
     cut = [np.minimum(t, end) for t in times]
 
     def ratio(a: np.ndarray, b: np.ndarray) -> Any:
-        return a.mean(axis=(-2, -1)) / b.mean(axis=(-2, -1))
+        return _over(a.mean(axis=(-2, -1)), b.mean(axis=(-2, -1)))
 
     made = bootstrap(ratio, *cut, paired=True, seed=seed)
     censored = tuple(int(np.isinf(t).sum()) for t in times)
@@ -73,7 +74,13 @@ def catch_up_ratio(x: ArrayLike, y: ArrayLike, grid: np.ndarray, seed: int = 0) 
         mean, best = a.mean(axis=(-3, -2)), b.mean(axis=(-3, -2))
         reached = mean >= best.max(axis=-1, keepdims=True)
         ours = np.where(reached.any(axis=-1), grid[reached.argmax(axis=-1)], np.inf)
-        return ours / grid[best.argmax(axis=-1)]
+        return _over(ours, grid[best.argmax(axis=-1)])
 
     curves = [np.asarray(c, float)[:, None] for c in (x, y)]
     return bootstrap(ratio, *curves, paired=True, seed=seed)
+
+
+def _over(x: np.ndarray, y: np.ndarray) -> Any:
+    """Steps of one over steps of the other, nan for none over none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return x / y

@@ -34,6 +34,8 @@ def shown(interval: Interval, digits: int = 2) -> str:
 
 
 def _text(x: float, digits: int) -> str:
+    if np.isnan(x):
+        return "-"
     if np.isinf(x):
         return "∞" if x > 0 else "-∞"
     text = f"{x:.{digits}f}"
