@@ -1,3 +1,4 @@
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -10,6 +11,8 @@ from soar_il.tabular import mdps
 compiled = Path(__file__).parent.parent / ".compiled"
 jax.config.update("jax_compilation_cache_dir", str(compiled))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+# A background job of a shell ignores Ctrl-C, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("house", deadline=None, max_examples=200, derandomize=True)
 hypothesis.settings.load_profile("house")
 
