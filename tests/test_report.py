@@ -66,9 +66,11 @@ def test_a_sweep_is_read_whole(tmp_path):
 
 def test_each_run_has_a_row_with_its_start_its_lowest_and_its_end(tmp_path):
     (row,) = (
-        r for r in tables.runs(results.read([swept(tmp_path)])).rows if r[1:3] == ("ml-irl", "3")
+        r
+        for r in tables.runs(results.read([swept(tmp_path)])).rows
+        if r[1:4] == ("ml-irl", "4", "3")
     )
-    assert row[3:] == ("334 ± 1", "669 ± 2 (2,000)", "1,003 ± 3", "21")
+    assert row[4:] == ("334 ± 1", "669 ± 2 (2,000)", "1,003 ± 3", "21")
 
 
 def test_what_is_not_done_is_missing_and_said_so(tmp_path):

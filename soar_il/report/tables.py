@@ -84,12 +84,11 @@ def runs(study: Study) -> Table:
         lowest = 1 + int(np.argmin(r.returns[1:])) if len(r.returns) > 1 else 0
         shown_at = [f"{r.returns[i]:,.0f} ± {r.spreads[i]:,.0f}" for i in (0, lowest, -1)]
         at = f"{shown_at[1]} ({r.steps[lowest]:,.0f})"
-        rows.append(
-            (r.env, r.label, str(r.seed), shown_at[0], at, shown_at[2], f"{r.noisy[-1]:,.0f}")
-        )
+        who = (r.env, r.label, str(r.demonstrations or "all"), str(r.seed))
+        rows.append((*who, shown_at[0], at, shown_at[2], f"{r.noisy[-1]:,.0f}"))
     head = (
-        *("environment", "method", "seed", "first evaluation", "lowest later (steps)"),
-        *("at the end", "with the noise of training"),
+        *("environment", "method", "demonstrations", "seed", "first evaluation"),
+        *("lowest later (steps)", "at the end", "with the noise of training"),
     )
     note = "Returns, mean ± standard deviation over the episodes of one evaluation."
     return Table("runs", "Each run", head, tuple(rows), note)
