@@ -34,6 +34,8 @@ class Config:
         termination: absorbing, fixed or early; see envs/view.py.
         standardise: Whether observations are standardised by the demonstrations.
         indicator: How far from the data the absorbing state lies, in its own coordinate.
+        observed: How many coordinates of an observation the networks are given, from the first; 0
+            for all. Ant's and Humanoid's positions and velocities come first, contact forces last.
         horizon: Steps after which an episode is cut; 0 for the environment's own limit.
         demonstrations: How many trajectories to use, from the first; 0 for all.
         learner: Settings of SAC with L pairs of critics.
@@ -46,13 +48,14 @@ class Config:
     termination: Literal["absorbing", "fixed", "early"] = "absorbing"
     standardise: bool = True
     indicator: float = 10.0
+    observed: int = 0
     horizon: int = 0
     demonstrations: int = 0
     learner: Settings = dataclasses.field(default_factory=Settings)
     cost: Any = None
 
     def __post_init__(self) -> None:
-        for name in ("seed", "horizon", "demonstrations"):
+        for name in ("seed", "observed", "horizon", "demonstrations"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}", do="give 0 or more")
         if not 0 < self.indicator < math.inf:
@@ -110,6 +113,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
     demos = demos.select(cfg.demonstrations) if cfg.demonstrations else demos
     check_fit(demos, env, base)
     check_capacity(cfg.learner, env.horizon)
+    check_observed(cfg.observed, env)
     view = view_of(
         list(demos.observations),
         cfg.standardise,
@@ -117,6 +121,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
         cfg.indicator,
         env.horizon,
         cfg.learner.discount,
+        cfg.observed,
     )
     spec = view.spec(env.observation_size, env.action_size)
     expert = expert_data(demos, env, view, spec)
@@ -156,6 +161,16 @@ def check_capacity(s: Settings, horizon: int) -> None:
         raise ConfigError(
             f"capacity is {s.capacity}",
             do=f"give at least {needed}, a trajectory of {horizon} steps for each critic",
+        )
+
+
+def check_observed(observed: int, env: BlindEnv) -> None:
+    """No more coordinates than there are."""
+    if observed > env.observation_size:
+        raise ConfigError(
+            f"observed is {observed}",
+            env.name,
+            f"an observation has {env.observation_size} coordinates; give at most these, 0 for all",
         )
 
 

@@ -5,6 +5,7 @@ import json
 import logging
 import sys
 
+import gymnasium as gym
 import jax
 import numpy as np
 import pytest
@@ -93,6 +94,28 @@ def test_every_termination_mode_trains(termination):
         assert np.isfinite(imitator.learn(200).predict(np.zeros(2))[0]).all()
 
 
+def test_coordinates_that_are_not_observed_reach_nothing():
+    class Noisy(toys.PointMass):
+        observation_space = gym.spaces.Box(-np.inf, np.inf, (3,))
+
+        def reset(self, **given):
+            state, info = super().reset(**given)
+            return np.append(state, np.float32(1e6)), info
+
+        def step(self, action):
+            state, *rest = super().step(action)
+            return np.append(state, np.float32(-1e6 * self.steps)), *rest
+
+    plain = tiny.demos()
+    noisy = [np.c_[s, 1e6 * np.arange(len(s), dtype=np.float32)] for s in plain.observations]
+    demos = Demos(tuple(noisy), plain.actions, plain.terminated)
+    with tiny.imitator() as once, tiny.imitator(Noisy, demos=demos, observed=2) as other:
+        assert once.learn(200).fingerprint() == other.learn(200).fingerprint()
+        states = np.float32([[0.3, -0.2, 0], [0.3, -0.2, 1e6]])
+        actions = other.predict(states)[0]
+    np.testing.assert_array_equal(actions[0], actions[1])
+
+
 def test_nothing_is_compiled_after_the_second_iteration(caplog):
     with tiny.imitator(critics=3) as imitator:
         imitator.learn(1).learn(1)
@@ -131,6 +154,7 @@ BAD = {
     "unknown setting": (wrong(learner={"sigme": 1.0}), "unknown setting 'sigme'.*\n.*'sigma'"),
     "a word for a number": (wrong(learner={"batch": "many"}), "batch: is 'many'.*\n.*int"),
     "unknown mode": (wrong(termination="never"), "termination: is 'never'"),
+    "more observed than there is": (wrong(observed=3), "observed is 3.*\n.*2 coordinates"),
     "small capacity": (wrong(learner={"capacity": 10}), "capacity is 10.*\n.*at least"),
     "unknown preset": (wrong(preset="tunned"), "tunned.*\n.*tuned"),
     "state-only demonstrations": (

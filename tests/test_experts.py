@@ -132,6 +132,18 @@ def test_the_kept_policy_is_the_best_and_its_card_is_measured(trained, tmp_path,
     assert (row.env, row.paper, len(row.returns)) == ("Point-v0", None, 3)
 
 
+def test_an_expert_may_look_at_the_first_coordinates_alone(tmp_path, soar):
+    given = [f"learner.{name}={value}" for name, value in LEARNER.items()]
+    common = ["--steps", 300, "--evaluate-every", 100, "--out", tmp_path / "run"]
+    soar("expert", "train", "Point-v0", *common, "--set", *given, "observed=1")
+    card = shipped.keep(tmp_path / "run", tmp_path, 2)
+    policy, _ = shipped.expert("Point-v0", tmp_path)
+    assert (policy.view.observed, card["observed"], len(policy.layers[0][0])) == (1, 1, 1)
+    assert len(record.record(policy, 2).demos.observations[0][0]) == 2
+    with pytest.raises(ConfigError, match="observed is 3"):
+        sac.build(sac.resolve("Point-v0", observed=3), "Point-v0")
+
+
 def test_a_policy_that_is_not_its_cards_is_refused(trained, tmp_path):
     card = shipped.keep(trained, tmp_path, 2)
     path = tmp_path / card["file"]

@@ -165,6 +165,15 @@ def test_the_indicator_is_neither_standardised_nor_part_of_what_is():
     np.testing.assert_array_equal(treated.observations[-2:], [[0, 0, 0, FAR]] * 2)
 
 
+def test_the_first_coordinates_alone_are_seen_where_that_is_asked():
+    """As if the others did not exist: not in the scale, not before the indicator."""
+    whole = demonstrations()
+    part = view_of(whole, True, "absorbing", FAR, HORIZON, GAMMA, observed=2)
+    never_there = view_of([x[:, :2] for x in whole], True, "absorbing", FAR, HORIZON, GAMMA)
+    np.testing.assert_array_equal(part(whole[0]), never_there(whole[0][:, :2]))
+    assert part.spec(3, 1) == never_there.spec(2, 1)
+
+
 def test_without_standardisation_observations_are_as_they_are():
     state = np.float32([1e6, -3.5])
     assert view("early")(state).tobytes() == state.tobytes()

@@ -18,7 +18,8 @@ CLIP = 10.0
 
 
 class View(NamedTuple):
-    """Standardised by the demonstrations, clipped, with the absorbing indicator appended."""
+    """The first coordinates or all, standardised by the demonstrations, clipped, with the absorbing
+    indicator appended."""
 
     mean: np.ndarray
     scale: np.ndarray
@@ -26,9 +27,10 @@ class View(NamedTuple):
     indicator: float
     horizon: int
     discount: float
+    observed: int = 0
 
     def __call__(self, observations: Any) -> np.ndarray:
-        seen = np.asarray(observations, np.float32)
+        seen = np.asarray(observations, np.float32)[..., : self.observed or None]
         seen = np.clip((seen - self.mean) / self.scale, -CLIP, CLIP) if self.mean.size else seen
         if self.termination == "absorbing":
             seen = np.concatenate([seen, np.zeros_like(seen[..., :1])], axis=-1)
@@ -36,7 +38,7 @@ class View(NamedTuple):
 
     def spec(self, observation_size: int, action_size: int) -> Spec:
         absorbing = self.termination == "absorbing"
-        return Spec(observation_size + absorbing, action_size, absorbing)
+        return Spec((self.observed or observation_size) + absorbing, action_size, absorbing)
 
     def treat(self, tau: Trajectory) -> Treated:
         """The trajectory as the learner stores it.
@@ -74,13 +76,14 @@ def view_of(
     indicator: float,
     horizon: int,
     discount: float,
+    observed: int = 0,
 ) -> View:
     """The view that a set of demonstrated observations gives."""
     empty = np.zeros(0, np.float32)
     if not standardise:
-        return View(empty, empty, termination, indicator, horizon, discount)
-    stacked = np.concatenate(demonstrations).astype(np.float64)
+        return View(empty, empty, termination, indicator, horizon, discount, observed)
+    stacked = np.concatenate(demonstrations)[:, : observed or None].astype(np.float64)
     scale = stacked.std(axis=0)
     scale = np.where(scale > 1e-6, scale, 1.0)  # a coordinate that never moves stays as it is
     mean = stacked.mean(axis=0).astype(np.float32)
-    return View(mean, scale.astype(np.float32), termination, indicator, horizon, discount)
+    return View(mean, scale.astype(np.float32), termination, indicator, horizon, discount, observed)

@@ -13,7 +13,7 @@ import numpy as np
 
 from soar_il import rng
 from soar_il.bases.api import Base, Needs
-from soar_il.build import Built, Config, check_capacity, from_preset
+from soar_il.build import Built, Config, check_capacity, check_observed, from_preset
 from soar_il.deep import parts as deep
 from soar_il.deep import replay
 from soar_il.deep.collect import Collector
@@ -108,7 +108,16 @@ def build(cfg: Config, source: Source) -> Built:
         raise ConfigError("trials compare with demonstrations", do="give learner.trial_every = 0")
     env = Recorder(source, cfg.horizon or None)
     check_capacity(cfg.learner, env.horizon)
-    view = view_of([], False, cfg.termination, cfg.indicator, env.horizon, cfg.learner.discount)
+    check_observed(cfg.observed, env)
+    view = view_of(
+        [],
+        False,
+        cfg.termination,
+        cfg.indicator,
+        env.horizon,
+        cfg.learner.discount,
+        cfg.observed,
+    )
     spec = view.spec(env.observation_size, env.action_size)
     no_data = partial(empty, spec, cfg)
     made = deep.parts(

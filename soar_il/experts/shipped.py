@@ -81,6 +81,7 @@ def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
         "evaluation_seed": MEASURED,
         "chosen": f"best of {len(scores)} evaluations of its training run",
         "curve": [[r["steps"], round(r["return"]), round(r["stochastic_return"])] for r in scores],
+        "observed": cfg.observed,
         "learner": dataclasses.asdict(cfg.learner),
         "versions": provenance.about()["versions"],
     }

@@ -41,6 +41,7 @@ def save(path: Path, snapshot: Snapshot) -> None:
         "indicator": snapshot.view.indicator,
         "horizon": snapshot.view.horizon,
         "discount": snapshot.view.discount,
+        "observed": snapshot.view.observed,
     }
     text = np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)
     files.write_atomically(path, arrays.pack(stored | {"about": text}))
@@ -61,6 +62,7 @@ def load(path: Path) -> Snapshot:
             about["indicator"],
             about["horizon"],
             about["discount"],
+            about.get("observed", 0),
         )
         return Snapshot(
             about["k"], about["steps"], about["env"], layers, view, stored["low"], stored["high"]
