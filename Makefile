@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: setup run test check format bench clean
+.PHONY: setup extras run test check format bench clean
 
 setup: $(VENV)/ready
 
@@ -13,6 +13,12 @@ $(VENV)/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv --without-pip --clear $(VENV)
 	$(PIP) install --quiet -r requirements.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+extras: $(VENV)/extras
+
+$(VENV)/extras: $(VENV)/ready extras.lock
+	$(PIP) install --quiet -r extras.lock
 	@touch $@
 
 run: setup

@@ -123,19 +123,23 @@ def test_the_notation_s_identifiers_are_in_their_files():
         assert re.search(rf"\b{name}\b", (ROOT / file).read_text()), f"{name} in {file}"
 
 
-UNLOCKED = {"minari", "ray", "video"}  # extras whose tests are skipped where they are missing
-
-
-def test_the_lock_pins_versions_and_names_no_address():
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
+def locked(name):
+    lines = (ROOT / name).read_text().splitlines()
     assert all(re.fullmatch(r"[\w.-]+==[\w.+]+", line) for line in lines)
-    locked = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    return {line.split("==")[0].lower().replace("_", "-") for line in lines}
+
+
+def names(needs):
+    return {re.match(r"[\w-]+", needed)[0].lower() for needed in needs}
+
+
+def test_the_locks_pin_versions_and_name_no_address():
     said = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = said["project"]["optional-dependencies"]
-    assert set(extras) >= UNLOCKED
-    tested = [x for name, needs in extras.items() if name not in UNLOCKED for x in needs]
-    for needed in (*said["project"]["dependencies"], *said["dependency-groups"]["dev"], *tested):
-        assert re.match(r"[\w-]+", needed)[0].lower() in locked
+    core, extras = locked("requirements.lock"), locked("extras.lock")
+    assert names([*said["project"]["dependencies"], *said["dependency-groups"]["dev"]]) <= core
+    optional = said["project"]["optional-dependencies"].values()
+    assert names(x for needs in optional for x in needs) <= core | extras
+    assert not core & extras
 
 
 def test_the_readme_gives_the_two_commands_on_its_first_screen():
