@@ -131,7 +131,7 @@ def whole_step(critics, env="Hopper-v5", iterations=4):
 
         return work
 
-    loop = run(built.parts._replace(repeat=timed), built.state, 0)
+    loop = run(built.parts._replace(repeat=timed), built.start(), 0)
     before = [int(next(loop)[0].data.steps) for _ in range(2)][-1]
     inside[0], start = 0.0, time.perf_counter()
     steps = [int(next(loop)[0].data.steps) for _ in range(iterations)][-1] - before

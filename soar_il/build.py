@@ -66,7 +66,7 @@ class Built(NamedTuple):
     """What the loop runs on."""
 
     parts: Parts
-    state: State
+    start: Callable[[], State]  # lines 1-2, which a resumed run needs the shapes of alone
     env: BlindEnv
     view: View
     spec: Spec
@@ -125,10 +125,10 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
     )
     spec = view.spec(env.observation_size, env.action_size)
     expert = expert_data(demos, env, view, spec)
-    state = deep.initial(rng.at(cfg.seed, 0), base, expert, spec, cfg.learner)
+    start = partial(deep.initial, rng.at(cfg.seed, 0), base, expert, spec, cfg.learner)
     collector = Collector(env, view, spec, cfg.learner)
     made = deep.parts(base, expert, collector, view, spec, cfg.learner)
-    return Built(made, state, env, view, spec, partial(deep.no_data, spec, cfg.learner))
+    return Built(made, start, env, view, spec, partial(deep.no_data, spec, cfg.learner))
 
 
 def check_fit(demos: Demos, env: BlindEnv, base: Base) -> None:

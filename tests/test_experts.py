@@ -77,7 +77,7 @@ def test_each_transition_keeps_its_own_cost(pushes):
 def test_the_reward_of_a_step_is_the_cost_of_its_transition():
     cfg = sac.resolve("Point-v0", learner=LEARNER)
     built = sac.build(cfg, "Point-v0")
-    for tau in built.parts.collect(built.state.policy, jax.random.key(0)):
+    for tau in built.parts.collect(built.start().policy, jax.random.key(0)):
         expected = np.linalg.norm(tau.observations[1:], axis=1)
         np.testing.assert_allclose(tau.costs, expected, rtol=1e-5)
     built.env.close()

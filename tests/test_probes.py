@@ -93,7 +93,7 @@ def solved(problem, number, seed, termination="early"):
         "a probe", "known", seed, termination, standardise=False, horizon=2, learner=learner
     )
     built = build(cfg, lambda: Probe(problem), DEMOS, KNOWN)
-    state = built.state._replace(cost=np.float32(problem.weights))
+    state = built.start()._replace(cost=np.float32(problem.weights))
     return soar.iteration(built.parts, state, seed)[0]
 
 

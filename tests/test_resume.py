@@ -10,11 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+import jax
 import pytest
 import tiny
 import toys
 
 from soar_il.agent import Imitator
+from soar_il.bases import BASES
+from soar_il.build import resolve
 from soar_il.errors import StorageError
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep
@@ -166,6 +169,25 @@ def test_a_moved_run_goes_on(demos, whole, tmp_path):
     (tmp_path / "here").rename(tmp_path / "there")
     finished(command("resume", tmp_path / "there", "--steps", STEPS))
     assert what_was_learned(tmp_path / "there") == what_was_learned(whole)
+
+
+def test_what_a_method_learns_before_the_first_step_is_not_learned_again(tmp_path):
+    """CSIL's clone takes minutes; of a run with a checkpoint only the shapes are wanted."""
+    made, cfg = [], resolve("csil-plain", "Point-v0", cost=tiny.cost("csil-plain"))
+    plain = BASES["csil-plain"].make(cfg.cost)
+
+    def init(key, *more):
+        made.append(not isinstance(key, jax.core.Tracer))
+        return plain.init(key, *more)
+
+    base = plain._replace(init=init)
+    with tiny.imitator(base=base, folder=tmp_path / "run") as imitator:
+        imitator.learn(60)
+        imitator.save(tmp_path / "run")
+        learned = imitator.fingerprint()
+    with Imitator.load(tmp_path / "run", env=toys.PointMass, base=base) as loaded:
+        assert loaded.fingerprint() == learned
+    assert made == [True, False]
 
 
 def test_a_run_in_use_is_left_alone(tmp_path):

@@ -21,6 +21,7 @@ from soar_il.envs.blind import Source
 from soar_il.envs.scored import ScoredEnv
 from soar_il.envs.view import View, view_of
 from soar_il.errors import ConfigError
+from soar_il.soar import State
 from soar_il.types import Spec, Trajectory
 
 NAME = "sac"  # in the place of a base method's name
@@ -123,8 +124,12 @@ def build(cfg: Config, source: Source) -> Built:
     made = deep.parts(
         TRUE_COST, (), ScoredCollector(env, view, spec, cfg.learner), view, spec, cfg.learner
     )._replace(add=partial(add, view))
-    state = deep.initial(rng.at(cfg.seed, 0), TRUE_COST, (), spec, cfg.learner)
-    return Built(made, state._replace(data=no_data()), env, view, spec, no_data, Scored)
+
+    def start() -> State:
+        state = deep.initial(rng.at(cfg.seed, 0), TRUE_COST, (), spec, cfg.learner)
+        return state._replace(data=no_data())
+
+    return Built(made, start, env, view, spec, no_data, Scored)
 
 
 def empty(spec: Spec, cfg: Config) -> ScoredReplay:

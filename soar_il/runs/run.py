@@ -39,7 +39,7 @@ class Run:
     def __init__(self, folder: Path, cfg: Config, source: Source, make: Make, say: Say) -> None:
         self.folder, self.cfg, self.source, self.say = folder, cfg, source, say
         self.built = make(cfg, source)
-        self.state: State = self.built.state
+        self.state: State
         self.steps = 0  # environment steps taken, all of them
         self.segments: list[Segment] = []
         self._taus: list[Any] = []
@@ -68,6 +68,7 @@ class Run:
             )
         run = Run(folder, cfg, source, make or _imitation(demos, base), say)
         try:
+            run.state = run.built.start()
             run._enter()
             if demos is not None:
                 demos.save(folder / "demos.demos", overwrite=True)
@@ -178,9 +179,11 @@ class Run:
             if int(path.stem) > k:
                 path.unlink()
         if found is None:
+            self.state = self.built.start()
             return
         self.segments = [Segment(*pair) for pair in found.meta["segments"]]
-        small = _filled(_small(self.state), found.arrays, str(self.folder))
+        shapes = jax.eval_shape(self.built.start)._replace(k=0)
+        small = _filled(_small(shapes), found.arrays, str(self.folder))
         self.state = State(k + 1, small.policy, small.cost, small.critics, self._data())
         self.steps = found.meta["steps"]
 
@@ -244,7 +247,7 @@ def _filled(template: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
                 where,
                 "was the base method or its settings changed?",
             )
-        filled.append(jax.numpy.asarray(stored) if path[0].name != "k" else stored)
+        filled.append(jax.device_put(stored, may_alias=False) if path[0].name != "k" else stored)
     return jax.tree_util.tree_unflatten(treedef, filled)
 
 
