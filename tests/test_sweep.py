@@ -186,6 +186,16 @@ def test_a_job_that_is_killed_again_and_again_is_given_up(tmp_path):
     assert said.count("j0 started") == 3
 
 
+def test_what_another_sweep_has_finished_meanwhile_is_not_run_again(tmp_path):
+    code = (
+        "import sys, pathlib; other = pathlib.Path(sys.argv[-1]).parent / 'j1'; "
+        "other.mkdir(); (other / 'done.json').write_text('{}')"
+    )
+    problems, said = fake(tmp_path, code)
+    assert not problems
+    assert said == ["j0 started", "j0 done", "j1 done"]
+
+
 def test_a_dry_run_lists_the_commands_and_a_time(demos, tmp_path, monkeypatch, capsys):
     file = experiment(tmp_path, demos)
     monkeypatch.setattr(

@@ -63,6 +63,9 @@ def run(
                 if folder.in_use(out / job.name):  # another sweep's, or the last one's: wait
                     waiting.append(job)
                     continue
+                if folder.state(out / job.name, job) == "done":  # by another sweep meanwhile
+                    screen.ended(job, "")
+                    continue
                 core = free.pop(0)
                 started = start(job, out, core, soar)
                 running[started.process.pid] = core, started
