@@ -7,9 +7,12 @@ __version__ = "0.1.0"
 __all__ = ["Demos", "Imitator"]
 
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
-if os.environ.get("SOAR_THREADS", "1") == "1" and ONE_THREAD not in os.environ.get("XLA_FLAGS", ""):
+if os.environ.get("SOAR_THREADS", "1") == "1":
     # Sums in a fixed order, so that runs repeat bit for bit; one run a core is fastest anyway.
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}".strip()
+    # The order depends on the size of XLA's pool too, which is else the cores that it may use.
+    os.environ["PJRT_NPROC"] = "1"
+    if ONE_THREAD not in os.environ.get("XLA_FLAGS", ""):
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}".strip()
 
 if TYPE_CHECKING:
     from soar_il.agent import Imitator

@@ -109,6 +109,23 @@ def scores(folder):
     return [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a process chooses its cores on Linux alone")
+def test_the_cores_that_a_run_may_use_change_nothing(tmp_path):
+    """One in a sweep, all in a shell or on a cluster; it shows at full size alone."""
+    cores, prints = os.sched_getaffinity(0), set()
+    run = ["--env", "Hopper-v5", "--base", "ml-irl", "--critics", 1, "--steps", 100]
+    short = ["--set", "learner.iteration_steps=100", "learner.random_steps=100"]
+    try:
+        for n, given in enumerate(({min(cores)}, cores)):
+            os.sched_setaffinity(0, given)  # children inherit it
+            folder = tmp_path / str(n)
+            finished(command("train", *run, "--evaluate-every", 0, "--out", folder, *short))
+            prints.add(finished(command("fingerprint", folder)))
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert len(prints) == 1
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_polite_stop_keeps_the_last_iteration(demos, whole, tmp_path, number, code):
     folder = tmp_path / "run"
