@@ -189,7 +189,7 @@ def test_a_moved_run_goes_on(demos, whole, tmp_path):
 
 
 def test_what_a_method_learns_before_the_first_step_is_not_learned_again(tmp_path):
-    """CSIL's clone takes minutes; of a run with a checkpoint only the shapes are wanted."""
+    """CSIL's clone is dear; of a run with a checkpoint only the shapes are wanted."""
     made, cfg = [], resolve("csil-plain", "Point-v0", cost=tiny.cost("csil-plain"))
     plain = BASES["csil-plain"].make(cfg.cost)
 
