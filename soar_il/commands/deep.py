@@ -106,6 +106,7 @@ def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = Tr
         seed: Of the evaluation; training cannot see it.
         last: Only the last policy, or every snapshot.
     """
+    from rich.live import Live
     from rich.table import Table
 
     from soar_il.evaluation.score import Evaluator
@@ -118,17 +119,17 @@ def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = Tr
         raise ConfigError("no policy has been kept yet", str(run_dir), "train it first")
     evaluator = Evaluator(cfg.env, episodes, cfg.horizon or None, seed)
     table = Table("steps", "deterministic", "stochastic", "length", "normalised")
-    for path in paths[-1:] if last else paths:
-        r = evaluator.record(snapshot.load(path))
-        normal = f"{r['normalised']:.2f}" if "normalised" in r else "-"
-        table.add_row(
-            f"{r['steps']:,}",
-            f"{r['return']:.0f} ± {r['return_std']:.0f}",
-            f"{r['stochastic_return']:.0f} ± {r['stochastic_return_std']:.0f}",
-            f"{r['length']:.0f}",
-            normal,
-        )
-    console.print(table)
+    with Live(table, console=console):
+        for path in paths[-1:] if last else paths:
+            r = evaluator.record(snapshot.load(path))
+            normal = f"{r['normalised']:.2f}" if "normalised" in r else "-"
+            table.add_row(
+                f"{r['steps']:,}",
+                f"{r['return']:.0f} ± {r['return_std']:.0f}",
+                f"{r['stochastic_return']:.0f} ± {r['stochastic_return_std']:.0f}",
+                f"{r['length']:.0f}",
+                normal,
+            )
     console.print(f"termination {cfg.termination}, {episodes} episodes, evaluation seed {seed}")
 
 

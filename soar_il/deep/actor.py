@@ -12,6 +12,7 @@ from soar_il.deep.settings import Settings
 from soar_il.types import Spec
 
 Q = Callable[[Any, Any], tuple[Any, Any]]  # (observations, actions) -> optimistic Q, spread
+Prior = Callable[[Any, Any], Any]  # (observations, actions) -> log q(a|s)
 
 
 def update(
@@ -21,20 +22,15 @@ def update(
     noise: Any,
     spec: Spec,
     s: Settings,
-    log_prior: Callable[[Any, Any], Any] | None = None,
+    log_prior: Prior | None = None,
 ) -> tuple[policy.Policy, dict[str, Any]]:
     """The actor descends OptimisticQ-NN plus alpha log pi, or alpha log pi / q where a q is given.
 
     The paper prints -eta log pi, which would shrink the entropy; see deviations.
     """
-
-    def loss(layers: networks.Layers) -> tuple[Any, Any]:
-        actions, log_pi = policy.sample(layers, spec, observations, noise)
-        optimistic, spread = q(observations, actions)
-        prior = 0.0 if log_prior is None else log_prior(observations, actions)
-        return jnp.mean(jnp.exp(pi.log_alpha) * (log_pi - prior) + optimistic), (spread, log_pi)
-
-    (value, (spread, log_pi)), gradient = jax.value_and_grad(loss, has_aux=True)(pi.layers)
+    (value, (spread, log_pi)), gradient = jax.value_and_grad(loss, has_aux=True)(
+        pi.layers, jnp.exp(pi.log_alpha), q, observations, noise, spec, log_prior
+    )
     adam = optax.adam(s.learning_rate)
     steps, optimiser = adam.update(gradient, pi.optimiser)
     layers = optax.apply_updates(pi.layers, steps)
@@ -53,6 +49,26 @@ def update(
         "q_spread": jnp.mean(spread),
         "clipped": jnp.mean(spread > s.sigma),
     }
+
+
+def loss(
+    layers: networks.Layers,
+    alpha: Any,
+    q: Q,
+    observations: Any,
+    noise: Any,
+    spec: Spec,
+    log_prior: Prior | None = None,
+) -> tuple[Any, tuple[Any, Any]]:
+    """E[alpha log pi + Q], or E[alpha log pi / q + Q]; and the spread of Q, and log pi."""
+    actions, log_pi = policy.sample(layers, spec, observations, noise)
+    optimistic, spread = q(observations, actions)
+    entropic = log_pi
+    if log_prior is not None:
+        # Only through the action: the rest is 0 on average, and noise where pi is near q.
+        still = policy.log_prob(jax.lax.stop_gradient(layers), observations, actions)
+        entropic = policy.relative(still, log_prior(observations, actions), spec, observations)
+    return jnp.mean(alpha * entropic + optimistic), (spread, log_pi)
 
 
 def _tune(pi: policy.Policy, entropy: Any, spec: Spec, s: Settings) -> policy.Policy:

@@ -93,7 +93,8 @@ def backup(
     else:
         q = estimates(critics.targets, following, actions)
     if extra.log_prior is not None:
-        log_pi = log_pi - extra.log_prior(following, actions)
+        prior = extra.log_prior(following, actions)
+        log_pi = policy.relative(log_pi, prior, spec, following)
     value = jnp.maximum(q + jnp.exp(pi.log_alpha) * log_pi, extra.least)
     return costs + s.discount * batch.continues * value
 

@@ -85,6 +85,12 @@ def squashed_log_prob(mean: Any, log_std: Any, actions: Any) -> Any:
     return jnp.sum(normal - jnp.log1p(-(inside**2)), axis=-1)
 
 
+def relative(log_pi: Any, log_prior: Any, spec: Spec, observations: Any) -> Any:
+    """log pi / q; 0 in the absorbing state, where both have one action."""
+    apart = log_pi - log_prior
+    return jnp.where(spec.alive(observations), apart, 0.0) if spec.absorbing else apart
+
+
 def mode(layers: networks.Layers, observations: Any) -> Any:
     """The deterministic action."""
     return jnp.tanh(moments(layers, observations)[0])
