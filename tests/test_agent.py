@@ -224,6 +224,12 @@ def test_train_writes_what_it_promises_and_eval_reads_it(monkeypatch, capsys, tm
     assert [r["k"] for r in metrics] == list(range(1, len(metrics) + 1))
     command(monkeypatch, "eval", folder, "--episodes", 2, "--no-last")
     assert "termination absorbing, 2 episodes" in capsys.readouterr().out
+    command(monkeypatch, "eval", folder, "--episodes", 2, "--at", scores[1]["steps"], 0)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "│" in line]
+    assert [row[1] for row in rows] == [str(scores[1]["steps"]), "0"]
+    with pytest.raises(SystemExit):
+        command(monkeypatch, "eval", folder, "--at", 7)
+    assert "no policy was kept at 7 steps" in capsys.readouterr().out
     versions = json.loads((folder / "provenance.json").read_text())["versions"]
     assert {"jax", "gymnasium", "mujoco", "soar-il"} <= set(versions)
 

@@ -97,7 +97,13 @@ def resume(run_dir: Folder, steps: int | None = None, allow_drift: bool = False)
     go(run, plan)
 
 
-def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = True) -> None:
+def evaluate(
+    run_dir: Folder,
+    episodes: int = 64,
+    seed: int = 1,
+    last: bool = True,
+    at: Annotated[tuple[int, ...], tyro.conf.arg(metavar="STEPS [STEPS ...]")] = (),
+) -> None:
     """The true return of a run's policies, on environments of its own.
 
     Args:
@@ -105,6 +111,7 @@ def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = Tr
         episodes: Episodes for each policy, deterministic and stochastic each.
         seed: Of the evaluation; training cannot see it.
         last: Only the last policy, or every snapshot.
+        at: Instead the snapshots after these numbers of steps, 0 for the start.
     """
     from rich.live import Live
     from rich.table import Table
@@ -117,11 +124,20 @@ def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = Tr
     paths = sorted((run_dir / "snapshots").glob("*.safetensors"))
     if not paths:
         raise ConfigError("no policy has been kept yet", str(run_dir), "train it first")
+    policies = [snapshot.load(path) for path in (paths[-1:] if last and not at else paths)]
+    kept = {policy.steps: policy for policy in policies}
+    if not kept.keys() >= set(at):
+        raise ConfigError(
+            f"no policy was kept at {', '.join(f'{n:,}' for n in at if n not in kept)} steps",
+            str(run_dir),
+            f"give some of {', '.join(map(str, kept))}",
+        )
     evaluator = Evaluator(cfg.env, episodes, cfg.horizon or None, seed)
+    console.print(f"termination {cfg.termination}, {episodes} episodes, evaluation seed {seed}")
     table = Table("steps", "deterministic", "stochastic", "length", "normalised")
     with Live(table, console=console):
-        for path in paths[-1:] if last else paths:
-            r = evaluator.record(snapshot.load(path))
+        for policy in [kept[n] for n in at] or policies:
+            r = evaluator.record(policy)
             normal = f"{r['normalised']:.2f}" if "normalised" in r else "-"
             table.add_row(
                 f"{r['steps']:,}",
@@ -130,7 +146,6 @@ def evaluate(run_dir: Folder, episodes: int = 64, seed: int = 1, last: bool = Tr
                 f"{r['length']:.0f}",
                 normal,
             )
-    console.print(f"termination {cfg.termination}, {episodes} episodes, evaluation seed {seed}")
 
 
 def fingerprint(run_dir: Folder, allow_drift: bool = False) -> None:
