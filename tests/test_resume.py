@@ -236,8 +236,9 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
         tiny.imitator(folder=tmp_path / "run")
 
 
-def test_save_and_load_go_on_exactly(tmp_path):
-    with tiny.imitator() as imitator:
+@pytest.mark.parametrize("base", tiny.EVERY_BASE)
+def test_save_and_load_go_on_exactly(tmp_path, base):
+    with tiny.imitator(base=base, critics=4) as imitator:  # compiled by the leak tests too
         imitator.learn(120).save(tmp_path / "saved")
         after = imitator.learn(120).fingerprint()
     with Imitator.load(tmp_path / "saved", env=toys.PointMass) as loaded:
