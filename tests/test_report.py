@@ -89,6 +89,9 @@ def test_what_is_not_done_is_missing_and_said_so(tmp_path):
     assert "3 (2 missing)" in page
     assert "4 (1 missing)" in page
     assert 'verdict">supported' not in page
+    assert (tmp_path / "r/tables/missing.md").exists()
+    write(results.read([swept(tmp_path / "all")]), tmp_path / "r", "Points")
+    assert not list((tmp_path / "r").rglob("missing.*"))
 
 
 def test_runs_without_a_sweep_are_found_and_unfinished_ones_counted(tmp_path):

@@ -38,6 +38,8 @@ def write(study: Study, out: Path, title: str) -> Path:
             save(panel.figure, out / "figures", panel.name)
         drawn.append(html.Drawn(panel.name, panel.section, panel.caption, svg))
     made = _tables(study, found)
+    for kind in ("csv", "md"):  # of an earlier report, which lacked runs that are there now
+        (out / "tables" / f"missing.{kind}").unlink(missing_ok=True)
     for t in made:
         (out / "tables" / f"{t.name}.csv").write_text(table.as_csv(t), encoding="utf-8")
         (out / "tables" / f"{t.name}.md").write_text(table.markdown(t), encoding="utf-8")
