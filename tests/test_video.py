@@ -76,6 +76,25 @@ def test_a_clip_that_is_over_stands_still(painted):
     assert frames[1][-1, -1, 0] == 255
 
 
+ENCODE = """
+from pathlib import Path
+import imageio.v3, jax, numpy
+from soar_il.evaluation import video
+jax.devices()
+path = video.write(Path("film"), [numpy.zeros((32, 32, 3), numpy.uint8)] * 5)
+print(path, imageio.v3.imread(path).shape)
+"""
+
+
+def test_the_encoder_is_not_started_by_a_bare_fork(tmp_path):
+    """In a process with JAX's threads that may hang, and JAX says so."""
+    pytest.importorskip("imageio_ffmpeg")
+    command = [sys.executable, "-c", ENCODE]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "film.mp4 (5, 32, 32, 3)\n"
+    assert "fork" not in done.stderr
+
+
 @pytest.mark.parametrize("name", ["film.avi", "film.mp4"])
 def test_a_format_that_cannot_be_written_is_refused(name, tmp_path, monkeypatch):
     monkeypatch.setattr(video.importlib.util, "find_spec", lambda name: None)

@@ -1,6 +1,7 @@
 """Moving pictures of a policy, of an expert, of a demonstration, side by side."""
 
 import importlib.util
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,6 +85,8 @@ def write(path: Path, frames: Sequence[np.ndarray]) -> Path:
         path = path.with_suffix(".mp4" if coder else ".gif")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".mp4":
+        # Else the encoder is started by a bare fork, which may hang beside JAX's threads.
+        os.environ.setdefault("IMAGEIO_FFMPEG_NO_PREVENT_SIGINT", "1")
         iio.imwrite(path, np.stack(frames), fps=FPS, codec="libx264", macro_block_size=2)
     else:
         iio.imwrite(path, np.stack(frames), duration=1000 / FPS, loop=0)
