@@ -1,16 +1,21 @@
+import os
 import signal
 from pathlib import Path
 
-import hypothesis
-import jax
-import numpy as np
-import pytest
+# Programs are compiled with little optimisation, which takes half the time and changes no fact that
+# the tests assert, and are kept for all workers and child processes of a test run.
+CHEAP = "--xla_backend_optimization_level=0"
+if CHEAP not in os.environ.get("XLA_FLAGS", ""):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {CHEAP}".strip()
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".compiled"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
-from soar_il.tabular import mdps
+import hypothesis  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 
-compiled = Path(__file__).parent.parent / ".compiled"
-jax.config.update("jax_compilation_cache_dir", str(compiled))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
+from soar_il.tabular import mdps  # noqa: E402
+
 # A background job of a shell ignores Ctrl-C, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("house", deadline=None, max_examples=200, derandomize=True)
