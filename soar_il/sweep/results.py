@@ -77,7 +77,9 @@ def _swept(folder: Path, said: dict[str, Any], jobs: list[dict[str, Any]]) -> It
             yield run(place, name, said["purpose"], tail)
             continue
         why = "begun, not done" if (place / "metrics.jsonl").exists() else "not begun"
-        yield Missing(name, env, base, label(base, options.get("critics", 1), tail), why)
+        settings = job["settings"] or {}  # none where this version does not know the method
+        critics = settings.get("learner", {}).get("critics", options.get("critics", 1))
+        yield Missing(name, env, base, label(base, critics, tail), why)
 
 
 def _loose(folder: Path) -> Iterator[Found]:
@@ -91,8 +93,9 @@ def _loose(folder: Path) -> Iterator[Found]:
         except (OSError, ValueError):
             plan = {}
         settings = json.loads(path.read_text())
-        reached = log.read(place / "metrics.jsonl")
-        if not reached or reached[-1]["steps"] < plan.get("steps", 0):
+        metrics, scores = log.read(place / "metrics.jsonl"), log.read(place / "scores.jsonl")
+        reached = metrics[-1]["steps"] if metrics else 0
+        if reached < plan.get("steps", 0) or not (metrics or scores):
             env, base = settings["env"], settings["base"]
             called = label(base, settings["learner"]["critics"], "")
             yield Missing(str(place), env, base, called, "begun, not done")
@@ -105,16 +108,18 @@ def run(place: Path, name: str, purpose: Any, extra: str) -> Result | Missing | 
     settings = json.loads((place / "config.json").read_text())
     env, base, learner = settings["env"], settings["base"], settings["learner"]
     scores, metrics = log.read(place / "scores.jsonl"), log.read(place / "metrics.jsonl")
-    if not scores or scores[-1]["k"] != metrics[-1]["k"]:
+    last = metrics[-1]["k"] if metrics else 0  # a run of no steps has the policy it began with
+    if not scores or scores[-1]["k"] != last:
         called = label(base, learner["critics"], extra)
         return Missing(name, env, base, called, "its last policy was not evaluated")
     returns = np.array([record["return"] for record in scores])
     if base == sac.NAME:
-        last, paper = scores[-1], package_toml("experts/paper.toml").get(env)
-        spread = last["return_std"]
-        return Expert(env, settings["seed"], last["steps"], last["return"], spread, paper)
+        end, paper = scores[-1], package_toml("experts/paper.toml").get(env)
+        spread = end["return_std"]
+        return Expert(env, settings["seed"], end["steps"], end["return"], spread, paper)
     known = [normalised(env, float(value)) for value in returns]
-    gaps = [r["cost_gap"] for r in metrics[-max(1, len(metrics) // 10) :] if r.get("cost_gap")]
+    latest = metrics[-max(1, len(metrics) // 10) :]
+    gaps = [r["cost_gap"] for r in latest if r.get("cost_gap") is not None]
     return Result(
         place=str(place),
         env=env,
