@@ -13,6 +13,7 @@ import pytest
 import tiny
 
 from soar_il import cli
+from soar_il.commands.sweep import kinds
 from soar_il.errors import SoarError
 from soar_il.report.write import write
 from soar_il.runs import log
@@ -165,7 +166,7 @@ class Quiet:
 
 def fake(out, code, count=2, workers=1):
     """Jobs that run a line of Python in the place of ``soar``."""
-    jobs = [grid.Job(f"j{n}", "tabular", {}) for n in range(count)]
+    jobs = [grid.Job(f"j{n}", kinds()["tabular"], {}) for n in range(count)]
     screen = Quiet()
     problems = local.run(jobs, out, workers, screen, (sys.executable, "-c", code))
     return problems, screen.said
@@ -219,7 +220,7 @@ def test_changed_settings_are_refused(whole, demos, tmp_path):
 def read(tmp_path, text):
     path = tmp_path / "x.toml"
     path.write_text(text)
-    return grid.read(path)
+    return grid.read(path, kinds())
 
 
 def test_names_do_not_depend_on_the_other_jobs(tmp_path):
@@ -282,15 +283,15 @@ def test_what_can_run_is_offered_where_the_rest_cannot(tmp_path, monkeypatch, de
     (tmp_path / "demos").mkdir()
     (tmp_path / "demos" / "Hopper-v5.demos").symlink_to(demos)
     text = "grid = {env = ['Hopper-v5', 'Ant-v5'], base = ['ml-irl', 'nope'], critics = [4]}"
-    with pytest.raises(SoarError, match=r"run the others with --only Hopper-v5/ml-irl-L$"):
+    with pytest.raises(SoarError, match=r"run the others with --only Hopper-v5/ml-irl-$"):
         checks.check(read(tmp_path, text))
-    checked = checks.check(read(tmp_path, text), ("Hopper-v5/ml-irl-L",))
+    checked = checks.check(read(tmp_path, text), ("Hopper-v5/ml-irl-",))
     assert [job.name for job in checked.jobs] == ["Hopper-v5/ml-irl-L4-seed0"]
     assert checked.jobs[0].options["demos"] == "demos/Hopper-v5.demos"
 
 
 def test_a_job_in_use_is_left_alone(tmp_path):
-    job = grid.Job("A/x-seed0", "train", {})
+    job = grid.Job("A/x-seed0", kinds()["train"], {})
     with tiny.imitator(folder=tmp_path / job.name):
         assert folder.in_use(tmp_path / job.name)
     assert not folder.in_use(tmp_path / job.name)

@@ -23,8 +23,7 @@ class Reached(NamedTuple):
 def state(folder: Path, job: Job) -> State:
     if (folder / "done.json").exists():
         return "done"
-    begun = (folder / "plan.json").exists() and job.command != "tabular"
-    return "begun" if begun else "new"
+    return "begun" if (folder / "plan.json").exists() and job.kind.resumes else "new"
 
 
 def arguments(folder: Path, job: Job) -> list[str]:

@@ -67,7 +67,7 @@ def _swept(folder: Path, said: dict[str, Any], jobs: list[dict[str, Any]]) -> It
         done = (place / "done.json").exists()
         if said["command"] == "tabular":
             table = place / "ablation.json"
-            gone = Missing(name, "", "tabular", "tabular", "not done")
+            gone = Missing(name, "", said["command"], said["command"], "not done")
             yield json.loads(table.read_text()) if table.exists() else gone
             continue
         env, base = options["env"], options.get("base", sac.NAME)
