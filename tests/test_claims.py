@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from soar_il.errors import SoarError
 from soar_il.report import claims, verdict
 from soar_il.report.results import Study, checked, pair, with_base
-from soar_il.report.stats import Interval
+from soar_il.statistics.intervals import Interval
 
 
 def verdicts(study, name):

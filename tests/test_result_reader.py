@@ -2,12 +2,12 @@
 
 import fake_sweep as fake
 
-from soar_il.sweep import results
+from soar_il.report import reader
 
 
 def test_a_cost_gap_of_exactly_nothing_counts(tmp_path):
     fake.run(tmp_path / "one", fake.rising(100.0), seen={"cost_gap": 0.0})
-    (one,) = results.read([tmp_path]).results
+    (one,) = reader.read([tmp_path]).results
     assert one.gap == 0.0
 
 
@@ -19,7 +19,7 @@ def test_a_run_that_took_no_steps_has_its_first_policy(tmp_path):
     (place / "scores.jsonl").unlink()
     with fake.log.Log(place / "scores.jsonl") as file:
         file.append({"k": 0, "steps": 0, "return": 7.0, "return_std": 0, "stochastic_return": 6.0})
-    (one,) = results.read([tmp_path]).results
+    (one,) = reader.read([tmp_path]).results
     assert one.returns.tolist() == [7.0]
 
 
@@ -28,5 +28,5 @@ def test_a_missing_run_is_called_by_what_its_settings_came_to(tmp_path):
     options = {"env": "Own-v0", "base": "ml-irl", "seed": 0}
     settings = {"env": "Own-v0", "base": "ml-irl", "seed": 0, "learner": {"critics": 4}}
     jobs = [("Own-v0/ml-irl-seed0", options, None, {"settings": settings})]
-    (gone,) = results.read([fake.sweep(tmp_path / "s", jobs)]).missing
+    (gone,) = reader.read([fake.sweep(tmp_path / "s", jobs)]).missing
     assert gone.label == "ml-irl + SOAR, L = 4"

@@ -15,10 +15,11 @@ import tiny
 from soar_il import cli
 from soar_il.commands.sweep import kinds
 from soar_il.errors import SoarError
+from soar_il.report import reader
 from soar_il.report.write import write
 from soar_il.runs import log
 from soar_il.runs.run import Run
-from soar_il.sweep import checks, folder, grid, local, results
+from soar_il.sweep import checks, folder, grid, local
 
 TESTS = Path(__file__).parent
 TOML = """
@@ -142,7 +143,7 @@ def test_a_sweep_killed_twice_ends_as_one_that_was_not(whole, demos, tmp_path):
 
 def reported(out, place):
     """The figures and tables of a report, to the byte."""
-    write(results.read([out]), place, "Points")
+    write(reader.read([out]), place, "Points")
     made = [*(place / "figures").glob("*.svg"), *(place / "tables").iterdir()]
     assert len(made) >= 6
     return {path.name: path.read_bytes() for path in made}

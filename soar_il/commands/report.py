@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 Folders = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR [DIR ...]")]
 
@@ -21,10 +21,10 @@ def report(folders: Folders, out: Path = Path("results/report"), title: str = ""
         out: Folder for the report.
         title: Of the page; by default what the sweeps are called.
     """
+    from soar_il.report import reader
     from soar_il.report.write import write
-    from soar_il.sweep import results
 
-    study = results.read(folders)
+    study = reader.read(folders)
     page = write(study, out, title or "; ".join(study.titles))
     counts = f"{len(study.results)} runs, {len(study.missing)} missing"
     console.print(f"{counts}\nreport: {page}", soft_wrap=True)

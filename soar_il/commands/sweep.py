@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from soar_il.errors import ConfigError, SoarError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 if TYPE_CHECKING:
     from soar_il.sweep.checks import Checked

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from soar_il.report import aggregate, efficiency
 from soar_il.report.results import (
     Pair,
     Result,
@@ -24,6 +23,7 @@ from soar_il.report.results import (
 )
 from soar_il.report.tabular import hard_exploration
 from soar_il.report.verdict import Finding, above, below, counted, honest, within
+from soar_il.statistics import aggregate, efficiency
 
 HALF = 0.6  # "approximately half": at most this share of the base's steps
 ALIKE = 0.1  # "comparable": within this much of the way from random to expert

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
-from soar_il.report.stats import shown
 from soar_il.report.table import Table, as_html
 from soar_il.report.verdict import Finding
+from soar_il.statistics.intervals import shown
 
 KIND = {"supported": "yes", "not supported": "no", "undecided": "open"}
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from soar_il.report import aggregate
+from soar_il.figures.style import INK, PANEL
 from soar_il.report.results import (
     Result,
     Study,
@@ -21,9 +21,9 @@ from soar_il.report.results import (
     is_normal,
     with_base,
 )
-from soar_il.report.stats import FEWEST, Interval, mean_interval
-from soar_il.report.style import INK, PANEL
 from soar_il.report.tables import over_environments
+from soar_il.statistics import aggregate
+from soar_il.statistics.intervals import FEWEST, Interval, mean_interval
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
 

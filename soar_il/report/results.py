@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from soar_il.errors import ConfigError
-from soar_il.report import efficiency
+from soar_il.statistics import efficiency
 
 POINTS = 41  # of a curve that is put on a grid
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from soar_il.report import aggregate, efficiency
 from soar_il.report.results import (
     Result,
     Study,
@@ -17,10 +16,11 @@ from soar_il.report.results import (
     is_normal,
     with_base,
 )
-from soar_il.report.stats import Interval, mean_interval, shown
 from soar_il.report.table import Table
 from soar_il.report.tabular import missing_lead
 from soar_il.report.verdict import Finding
+from soar_il.statistics import aggregate, efficiency
+from soar_il.statistics.intervals import Interval, mean_interval, shown
 
 THRESHOLD = 0.9  # of the expert's level
 SEEDS = "Mean over seeds and 95 % interval; no interval below five seeds."

@@ -7,9 +7,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from soar_il import provenance
+from soar_il.figures.style import PANEL, inline, save
 from soar_il.report import claims, html, plots, table, tables
 from soar_il.report.results import Study
-from soar_il.report.style import PANEL, inline, save
 from soar_il.report.table import Table
 from soar_il.report.verdict import Finding
 

@@ -10,9 +10,9 @@ from rich.live import Live
 from rich.table import Column, Table
 from rich.text import Text
 
-from soar_il.report.progress import console
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
+from soar_il.terminal.progress import console
 
 REFRESH = 1.0  # seconds
 

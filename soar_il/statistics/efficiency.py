@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from soar_il.report.aggregate import bootstrap
-from soar_il.report.stats import Interval
+from soar_il.statistics.aggregate import bootstrap
+from soar_il.statistics.intervals import Interval
 
 
 class Ratio(NamedTuple):

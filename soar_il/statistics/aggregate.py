@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from soar_il.report.stats import FEWEST, Interval
+from soar_il.statistics.intervals import FEWEST, Interval
 
 RESAMPLES = 2000
 Statistic = Callable[..., Any]
