@@ -67,6 +67,7 @@ def run(
                 sent.held.close()
                 if problem:
                     problems[sent.job.name] = problem
+                    folder.fail(out / sent.job.name, problem)
                 screen.ended(sent.job, problem)
             screen.look()
     finally:
@@ -121,6 +122,7 @@ def _hold(job: Job, out: Path) -> Sent | None:
 
 def _submit(task: Any, sent: Sent, out: Path) -> Any:
     place, given = out / sent.job.name, sent.job.options.get("demos")
+    (place / folder.FAILED).unlink(missing_ok=True)
     if (place / "config.json").exists() and not (place / "plan.json").exists():
         begun = Parcel({}, ())  # killed before its first step
     else:
