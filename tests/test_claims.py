@@ -44,7 +44,7 @@ def test_half_the_steps_needs_half_the_steps():
 
 
 def test_four_seeds_decide_nothing():
-    for finding in claims.findings(made_up.study(seeds=4))[0]:
+    for finding in claims.findings(made_up.study(seeds=4)):
         assert finding.verdict == "undecided"
         assert "no interval below 5" in finding.note
 

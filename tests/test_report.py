@@ -13,7 +13,7 @@ import study as made_up
 
 from soar_il import cli
 from soar_il.errors import SoarError
-from soar_il.report import reader, table, tables
+from soar_il.report import arm_tables, reader, table
 from soar_il.report.results import checked
 from soar_il.report.write import write
 from soar_il.runs import log
@@ -66,10 +66,10 @@ def test_a_sweep_is_read_whole(tmp_path):
 def test_each_run_has_a_row_with_its_start_its_lowest_and_its_end(tmp_path):
     (row,) = (
         r
-        for r in tables.runs(reader.read([swept(tmp_path)])).rows
-        if r[1:4] == ("ml-irl", "4", "3")
+        for r in arm_tables.runs(reader.read([swept(tmp_path)]), []).rows
+        if r[:2] == ("ml-irl", "3")
     )
-    assert row[4:] == ("334 ± 1", "669 ± 2 (2,000)", "1,003 ± 3", "21")
+    assert row[2:] == ("1,003 ± 3", "334 ± 1", "669 ± 2 (2,000)", "21", "3,000")
 
 
 def test_what_is_not_done_is_missing_and_said_so(tmp_path):
@@ -140,13 +140,15 @@ def test_the_command_writes_page_figures_and_tables(tmp_path, monkeypatch, capsy
     assert f"soar report {out}" in page
     assert "soar train --seed 3" in page
     names = {path.stem for path in (tmp_path / "r" / "figures").iterdir()}
-    assert names == {"learning-Point-v0-4-report", "pairs"}
+    assert names == {"learning-Point-v0-4-report", "differences"}
     for name in names:
         assert f'<figure id="{name}">' in page
         assert (tmp_path / "r" / "figures" / f"{name}.png").stat().st_size > 5000
-    rows = list(csv.DictReader((tmp_path / "r" / "tables" / "pairs.csv").read_text().splitlines()))
-    assert rows[0]["at the end"] == "500 [500, 500]"
-    assert rows[0]["P(better)"] == "1.00 [1.00, 1.00]"
+    text = (tmp_path / "r" / "tables" / "comparisons.csv").read_text()
+    (row,) = csv.DictReader(text.splitlines())
+    assert row["arms"] == "ml-irl + SOAR, L = 4 minus ml-irl"
+    assert row["difference"] == "500 [500, 500]"
+    assert row["P(higher)"] == "1.00 [1.00, 1.00]"
     assert "| 500 [500, 500] |" in (tmp_path / "r" / "report.md").read_text()
 
 

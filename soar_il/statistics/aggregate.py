@@ -91,5 +91,10 @@ def difference(x: np.ndarray, y: np.ndarray) -> Any:
     return mean(x) - mean(y)
 
 
+def iqm_difference(x: np.ndarray, y: np.ndarray) -> Any:
+    """Of the interquartile means; with ``paired`` rows, drawn from the same seeds."""
+    return iqm(x) - iqm(y)
+
+
 def _flat(scores: np.ndarray) -> np.ndarray:
     return scores.reshape(*scores.shape[:-2], -1)
