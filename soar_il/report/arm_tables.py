@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from soar_il.report import failures
-from soar_il.report.compare import THRESHOLD, Comparison
+from soar_il.report.compare import THRESHOLD, Comparison, ranked
 from soar_il.report.failures import Failed
 from soar_il.report.headline import stated
 from soar_il.report.results import (
@@ -24,14 +24,14 @@ from soar_il.statistics import aggregate
 from soar_il.statistics.efficiency import Ratio
 from soar_il.statistics.intervals import shown
 
-MANY = 6  # comparisons: what is beyond them is folded away
+MANY = 6  # comparisons and runs: what is beyond them is folded away
 FURTHER = 1.1  # a run that took so many times the common steps has an end of its own
 SQUARE = "[square brackets]: 95 % interval; (round ones): lowest and highest, of few seeds."
 
 
 def returns(study: Study, found: Sequence[Failed]) -> Table:
     """Each arm on each environment, all at the same steps."""
-    groups = cells(study.results)
+    groups = _best_first(study)
     common = {env: last_common(r for r in study.results if r.env == env) for env, _, _ in groups}
     ends = {key: last_common(runs) for key, runs in groups.items()}
     further = any(end > FURTHER * common[key[0]] for key, end in ends.items())
@@ -68,6 +68,18 @@ def returns(study: Study, found: Sequence[Failed]) -> Table:
     return _table("returns", f"Returns{where}", rows, drop, note)
 
 
+def _best_first(study: Study) -> dict[tuple[str, str, str], list[Result]]:
+    """Cells by purpose and environment, the best arm of each first."""
+    by_place: dict[tuple[str, str], list[list[Result]]] = {}
+    for (env, _, purpose), runs in cells(study.results).items():
+        by_place.setdefault((purpose, env), []).append(runs)
+    return {
+        (env, runs[0].label, purpose): runs
+        for (purpose, env), arms in sorted(by_place.items())
+        for runs in ranked(arms)
+    }
+
+
 def _own_end(runs: Sequence[Result]) -> str:
     normal = is_normal(runs)
     return f"{_middle(list(final(runs)), normal)} after {last_common(runs):,.0f}"
@@ -97,15 +109,23 @@ def compared(found: Sequence[Comparison]) -> list[Table]:
         )
     if not drop["seconds to 0.9"]:
         note += " Seconds are the processor's, without evaluation."
-    best = {c.envs: c.ours for c in reversed(found)}
-    first = [best[c.envs] == c.ours or len(found) <= MANY for c in found]
+    first = _worth_a_look(found)
     shown_rows = [row for row, keep in zip(rows, first, strict=True) if keep]
     made = [_table("comparisons", "Every two arms", shown_rows, drop, note)]
     rest = [row for row, keep in zip(rows, first, strict=True) if not keep]
     if rest:
-        title = f"The {len(rest)} comparisons without the best arm"
+        title = f"The other {len(rest)} comparisons"
         made.append(_table("comparisons-rest", title, rest, drop)._replace(folded=True))
     return made
+
+
+def _worth_a_look(found: Sequence[Comparison]) -> list[bool]:
+    """All where they are few; else the best arm with the others, over all environments if it is."""
+    if len(found) <= MANY:
+        return [True] * len(found)
+    best = {c.envs: c.ours for c in reversed(found)}
+    whole = any(len(c.envs) > 1 for c in found)
+    return [best[c.envs] == c.ours and (len(c.envs) > 1 or not whole) for c in found]
 
 
 def _compared(c: Comparison) -> dict[str, str]:
@@ -120,14 +140,15 @@ def _compared(c: Comparison) -> dict[str, str]:
         "steps": f"{c.steps:,.0f}",
         "P(higher)": shown(c.better),
         "area": shown(c.area, 2 if c.normal or abs(c.area.value) < 10 else 0),
-        "steps to 0.9": _ratio(c.to_goal),
-        "seconds to 0.9": _ratio(c.seconds),
+        "steps to 0.9": _ratio(c.to_goal, c.seeds),
+        "seconds to 0.9": _ratio(c.seconds, c.seeds),
         "never there": late if late == "-" else f"{late} of {c.seeds}",
     }
 
 
-def _ratio(ratio: Ratio | None) -> str:
-    return "-" if ratio is None else shown(ratio.interval)
+def _ratio(ratio: Ratio | None, seeds: int) -> str:
+    """Nothing where no run of either arm got there."""
+    return "-" if ratio is None or min(ratio.censored) == seeds else shown(ratio.interval)
 
 
 def optimism(study: Study) -> Table | None:
@@ -210,7 +231,9 @@ def runs(study: Study, found: Sequence[Failed]) -> Table:
         "environment": len({r.env for r in study.results}) == 1,
     }
     note = "Returns, mean ± standard deviation over the episodes of one evaluation."
-    return _table("runs", "Each run", rows, drop, note)
+    title = f"Each of the {len(rows)} runs" if len(rows) > 1 else "The run"
+    made = _table("runs", title, rows, drop, note)
+    return made._replace(folded=len(rows) > MANY)
 
 
 def over_environments(

@@ -38,7 +38,7 @@ def _first(study: Study, compared: Sequence[Comparison], envs: Sequence[str]) ->
     if len(arms) == 2:
         return sentence
     return (
-        f"Of {len(arms)} arms {compared[0].ours} ended highest: {sentence} It was picked by this "
+        f"The highest of {len(arms)} arms beside the next: {sentence} It was picked by this "
         "number, so that its lead is, if anything, too large."
     )
 
@@ -56,7 +56,8 @@ def sentence_of(c: Comparison) -> str:
         else:
             apart = f"range {number(c.lowest, c.normal)} to {number(c.highest, c.normal)}, "
             apart += "no interval"
-        lead = f"ended {value} {unit} above" if c.difference.value > 0 else "ended level with"
+        level = float(value.replace(",", "")) == 0
+        lead = "ended level with" if level else f"ended {value} {unit} above"
         return f"{c.ours} {lead} {c.theirs} {when} ({seeds}: {apart})."
     if c.difference.low > 0:
         lead = f"by {value} [{low}, {high}] {unit}"

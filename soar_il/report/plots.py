@@ -25,6 +25,7 @@ from soar_il.statistics import aggregate
 from soar_il.statistics.intervals import FEWEST, Interval, mean_interval
 
 MOST = 12  # comparisons in a figure
+MOST_RUNS = 40  # that are drawn one by one behind their mean
 NARROW = 0.2  # of the largest return: what an axis has to span at least
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
 
@@ -101,7 +102,7 @@ def band(ax: Axes, x: np.ndarray, made: Interval, colour: str, label: str, dashe
 
 
 def _learning(study: Study, purpose: str) -> Iterator[Panel]:
-    colours = _colours(study.results)
+    colours, soar = _colours(study.results), any(r.critics > 1 for r in study.results)
     by_env: dict[tuple[str, int], list[list[Result]]] = {}
     for (env, _, _), runs in cells(_for(study, purpose)).items():
         by_env.setdefault((env, runs[0].demonstrations), []).append(runs)
@@ -112,9 +113,10 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
             for runs in sides:
                 at, first = grid(runs), runs[0]
                 made = curves(runs, at)
+                middle = aggregate.bootstrap(aggregate.iqm_curve, made[:, None], resamples=500)
                 colour = colours[first.label]
-                band(ax, at, mean_interval(made), colour, first.label, first.critics == 1)
-                if 1 < len(runs) < FEWEST:
+                band(ax, at, middle, colour, first.label, soar and first.critics == 1)
+                if len(runs) > 1 and sum(map(len, sides)) <= MOST_RUNS:  # what failed is seen
                     ax.plot(at, made.T, color=colour, lw=0.6, alpha=0.5)
             if normal:
                 ax.axhline(1, color=INK, lw=0.8, ls=":")
@@ -122,14 +124,16 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
 
         seeds = sorted({len(runs) for runs in sides})
         many = " to ".join(str(n) for n in dict.fromkeys((seeds[0], seeds[-1])))
-        shown = "mean and 95 % interval" if seeds[0] >= FEWEST else "mean and single runs"
-        shown = "single runs" if seeds[-1] == 1 else shown
-        named = f"{env}{f', {count} demonstration(s)' if count else ''}"
+        many += " seeds" if seeds[-1] > 1 else " seed"
+        shown = "interquartile mean" + (", 95 % interval" if seeds[0] >= FEWEST else "")
+        shown += " and single runs over" if sum(map(len, sides)) <= MOST_RUNS else " over"
+        shown = shown if seeds[-1] > 1 else "single runs,"
+        named = f"{env}{f', {count} demonstrations' if count > 1 else ''}"
+        named += ", 1 demonstration" if count == 1 else ""
         yield _panel(
             f"learning-{env}-{count}-{purpose}".replace(":", "-"),
             "Learning curves" if purpose == "report" else "Selection",
-            f"{named}: {shown} over {many} seed(s)"
-            + (", dotted: the expert." if normal else ", true returns."),
+            f"{named}: {shown} {many}" + (", dotted: the expert." if normal else ", true returns."),
             draw,
             xlabel="environment steps",
             ylabel="normalised return" if normal else "return",
@@ -224,7 +228,7 @@ def _profiles(study: Study) -> Iterator[Panel]:
 def _differences(compared: Sequence[Comparison]) -> Iterator[Panel]:
     """Every two arms: how far they ended apart."""
     shown = [c for c in compared if c.normal == compared[0].normal][:MOST]
-    if not shown:
+    if len(shown) < 2:  # of one pair the table says it all
         return
     envs = {c.envs for c in shown}
 
@@ -246,7 +250,7 @@ def _differences(compared: Sequence[Comparison]) -> Iterator[Panel]:
     few = any(c.seeds < FEWEST for c in shown)
     panel = _panel(
         "differences",
-        "Every two arms",
+        "Differences",
         "The first arm minus the second at the end, interquartile means on the same seeds; bars: "
         "95 % interval" + (", dotted: range of few seeds." if few else "."),
         draw,

@@ -76,7 +76,7 @@ def measure(study: Study, folder: Path, say: Callable[[str], None]) -> bool:
         try:
             evaluator = Evaluator(env, EPISODES, horizon or None)
         except SoarError as error:
-            say(f"no random policy on {env}: {error}")
+            say(f"no random policy on {env}, which {error.what}")
             continue
         returns = evaluator.random().returns
         evaluator.close()

@@ -5,6 +5,8 @@ import html
 import io
 from typing import NamedTuple
 
+NOTHING = ("", "-", "none")  # a phone leaves such a cell out
+
 
 class Table(NamedTuple):
     """Text in cells; ``name`` is its file's. A folded one is opened by a click."""
@@ -49,6 +51,7 @@ def _cell(name: str, text: str, number: int) -> str:
     marked = {"supported": "yes", "not supported": "no", "undecided": "open"}.get(text)
     digits = text[:1].isdigit() or text[:1] == "-"
     kind = f"verdict {marked}" if marked else "number" if digits else ""
+    kind = "nothing" if text in NOTHING else kind
     kind = f' class="{kind}"' if kind else ""
     said = "" if number == 0 else f' data-name="{html.escape(name)}"'
     return f"<td{kind}{said}>{html.escape(text)}</td>"

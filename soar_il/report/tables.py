@@ -84,6 +84,8 @@ def references(study: Study) -> Table | None:
         ):
             if value is not None:
                 rows.append((env, name, number(value, False), source))
+    if not rows:
+        return None
     head = ("environment", "whose", "return", "from")
     note = "A normalised return is 0 for random play and 1 for the expert."
     return Table("references", "What returns are measured against", head, tuple(rows), note)

@@ -24,6 +24,11 @@ def iqm(scores: np.ndarray) -> Any:
     return flat[..., cut : flat.shape[-1] - cut].mean(axis=-1)
 
 
+def iqm_curve(curves: np.ndarray) -> Any:
+    """The interquartile mean at each point, [..., runs, tasks, points] to [..., points]."""
+    return np.moveaxis(iqm(np.moveaxis(curves, -1, 0)), 0, -1)
+
+
 def mean(scores: np.ndarray) -> Any:
     return _flat(scores).mean(axis=-1)
 
