@@ -140,7 +140,7 @@ def test_the_command_writes_page_figures_and_tables(tmp_path, monkeypatch, capsy
     assert f"soar report {out}" in page
     assert "soar train --seed 3" in page
     names = {path.stem for path in (tmp_path / "r" / "figures").iterdir()}
-    assert names == {"learning-Point-v0-4-report", "differences"}
+    assert names == {"learning-Point-v0-4-report"}
     for name in names:
         assert f'<figure id="{name}">' in page
         assert (tmp_path / "r" / "figures" / f"{name}.png").stat().st_size > 5000
