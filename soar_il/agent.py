@@ -12,8 +12,7 @@ import jax
 import numpy as np
 
 from soar_il.bases.api import Base
-from soar_il.build import Config, resolve
-from soar_il.deep import policy
+from soar_il.configure import Config, resolve
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source, name_of
 from soar_il.envs.view import Termination
@@ -23,7 +22,6 @@ from soar_il.runs import compiled
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep, train
 from soar_il.soar import Seen
-from soar_il.types import Spec
 
 Callback = Callable[["Imitator", Seen], bool | None]
 
@@ -60,22 +58,21 @@ class Imitator:
         cost: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
-        own = {"critics": critics, "sigma": sigma}
-        given = {name: value for name, value in own.items() if value is not None}
-        overrides: dict[str, Any] = {
+        said: dict[str, Any] = {
             **settings,
+            "critics": critics,
+            "sigma": sigma,
+            "termination": termination,
             "seed": seed,
-            "learner": {**given, **(learner or {})},
+            "learner": learner or {},
         }
-        if termination is not None:
-            overrides["termination"] = termination
         if isinstance(base, Base):
             if cost:
                 raise ConfigError("cost=... is for methods of the table", do="set up your Base")
-            cfg = resolve("ml-irl", name_of(env), preset, **overrides)
+            cfg = resolve("ml-irl", name_of(env), preset, **said)
             cfg, method = dataclasses.replace(cfg, base="your own", cost=None), base
         else:
-            cfg, method = resolve(base, name_of(env), preset, **overrides, cost=cost or {}), None
+            cfg, method = resolve(base, name_of(env), preset, **said, cost=cost or {}), None
         compiled.keep_compiled_programs()
         place = Path(folder or tempfile.mkdtemp(prefix="soar-il-"))
         try:
@@ -130,15 +127,11 @@ class Imitator:
             raise ConfigError(
                 f"the observation has shape {observation.shape}", do=f"give [{size}] or [n, {size}]"
             )
-        layers = policy.handed_out(self._run.state.policy)
-        seen = self._run.built.view(observation)
-        if deterministic:
-            action = policy.play_mode(layers, seen)
-        else:
-            size = self._run.built.env.action_size
-            noise = jax.random.normal(jax.random.key(seed), (*observation.shape[:-1], size))
-            action = policy.play(layers, Spec(0, size), seen, noise)[0]
-        return self._run.built.env.to_env(np.asarray(action)), None
+        acting, noise = self._run.policy(), None
+        if not deterministic:
+            shape = (*observation.shape[:-1], self._run.built.env.action_size)
+            noise = np.asarray(jax.random.normal(jax.random.key(seed), shape))
+        return self._run.built.env.to_env(acting.act(observation, noise)), None
 
     def save(self, path: Path | str) -> None:
         """The whole run, from which ``load`` goes on exactly."""

@@ -5,7 +5,7 @@ import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from soar_il import build
+from soar_il import configure
 from soar_il.bases import BASES
 from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
@@ -67,7 +67,7 @@ def resolved(job: Job) -> dict[str, Any]:
     try:
         if job.command == "expert train":
             return dataclasses.asdict(sac.resolve(env, preset, **nested))
-        return dataclasses.asdict(build.resolve(str(options["base"]), env, preset, **nested))
+        return dataclasses.asdict(configure.resolve(str(options["base"]), env, preset, **nested))
     except SoarError as error:
         raise ConfigError(error.what, f"{job.name}: {error.where}", error.do) from None
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-Layers = tuple[tuple[Any, Any], ...]  # weights [(n,) in, out] and biases [(n,) out]
+from soar_il.types import Array, Float, PRNGKey
+
+Layer = tuple[Float[Array, "*n in out"], Float[Array, "*n out"]]  # weights and biases
+Layers = tuple[Layer, ...]
+Activation = Callable[[Array], Array]
 
 
-def init(key: Any, sizes: Sequence[int], stack: tuple[int, ...] = ()) -> Layers:
+def init(key: PRNGKey, sizes: Sequence[int], stack: tuple[int, ...] = ()) -> Layers:
     """Uniform within 1/sqrt(in), weights and biases, as the implementations of SAC we follow."""
     layers = []
     for n, (inputs, outputs) in enumerate(pairwise(sizes)):
@@ -22,19 +25,24 @@ def init(key: Any, sizes: Sequence[int], stack: tuple[int, ...] = ()) -> Layers:
     return tuple(layers)
 
 
-def apply(layers: Layers, x: Any, activation: Callable[[Any], Any] = jax.nn.relu) -> Any:
+def apply(
+    layers: Layers, x: Float[Array, "*B in"], activation: Activation = jax.nn.relu
+) -> Float[Array, "*nB out"]:
     """The outputs for a batch [B, in]; a stack gives [n, B, out] from shared or stacked inputs."""
     return affine(layers[-1], features(layers, x, activation))
 
 
-def features(layers: Layers, x: Any, activation: Callable[[Any], Any] = jax.nn.relu) -> Any:
+def features(
+    layers: Layers, x: Float[Array, "*B in"], activation: Activation = jax.nn.relu
+) -> Float[Array, "*nB width"]:
     """What the last layer sees."""
     for layer in layers[:-1]:
         x = activation(affine(layer, x))
     return x
 
 
-def affine(layer: tuple[Any, Any], x: Any) -> Any:
+def affine(layer: Layer, x: Float[Array, "*B in"]) -> Float[Array, "*nB out"]:
+    """x w + b."""
     w, b = layer
     if w.ndim == 2:
         return x @ w + b

@@ -5,15 +5,16 @@ its steps are counted and its data used as any other's. If its states are closer
 ones than those of the policy that is kept, it is tried again, and kept if it is closer each time.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from soar_il.deep.replay import NONE, Replay
-from soar_il.deep.settings import Settings
-from soar_il.types import Spec
+from soar_il.engine.replay import Replay
+from soar_il.learners.settings import Settings
+from soar_il.networks.mlp import Layers
+from soar_il.types import Array, Bool, Count, Float, Scalar, Spec, Tree
 
 MARKS = 256  # quantiles that stand for a distribution
 ENDED = 3.0  # missing a whole episode weighs as much as this many deviations
@@ -23,40 +24,41 @@ FAR = 1e3  # before the first trial
 class Trial(NamedTuple):
     """What is being tried, and the best so far."""
 
-    since: Any  # environment steps since a first trial
-    gap: Any  # of the last trial
-    passed: Any  # how many trials of the candidate; 0 where nobody waits for the next
-    worst: Any  # the largest gap in them
-    candidate: Any  # its layers
-    least: Any  # the largest gap in the trials of ``kept``
-    kept: Any  # the layers that are handed out
+    since: Count  # environment steps since the candidate's first trial
+    gap: Scalar  # of the last trial
+    passed: Count  # trials that the candidate has passed; 0 where there is no candidate
+    worst: Scalar  # the largest gap in them
+    candidate: Layers
+    least: Scalar  # the largest gap in the trials of ``kept``
+    kept: Layers  # the policy that is evaluated and saved
 
 
 class Marks(NamedTuple):
     """The demonstrations, as far as trials look at them."""
 
-    quantiles: Any  # [MARKS, d] of each coordinate, in its own deviations
-    scale: Any  # [d]
-    steps: Any  # of a demonstration until it ends or is cut
+    quantiles: Float[Array, "marks s"]  # of each coordinate, in its own deviations
+    scale: Float[Array, " s"]
+    steps: Scalar  # of a demonstration until it ends or is cut
 
 
-def init(layers: Any) -> Trial:
+def init(layers: Layers) -> Trial:
+    """Before the first trial."""
     none, far = jnp.zeros((), jnp.int32), jnp.asarray(FAR, jnp.float32)
     candidate, kept = jax.tree.map(jnp.copy, (layers, layers))
     return Trial(none, far, none, far, candidate, far, kept)
 
 
-def due(trial: Trial, every: int) -> bool:
+def due(trial: Trial, every: int) -> Bool[Array, ""]:
     """Whether the next iteration begins with a trial."""
-    return bool(trial.passed) or int(trial.since) >= every
+    return (trial.passed > 0) | (trial.since >= every)
 
 
-def player(trial: Trial, current: Any) -> Any:
+def player(trial: Trial, current: Layers) -> Layers:
     """Who is on trial: the candidate again, or what would be handed out now."""
     return trial.candidate if trial.passed else current
 
 
-def chosen(trial: Trial, current: Any) -> Any:
+def chosen(trial: Trial, current: Layers) -> Layers:
     """What was kept; before that, what there is."""
     return jax.tree.map(lambda a, b: jnp.where(trial.least < FAR, a, b), trial.kept, current)
 
@@ -73,7 +75,7 @@ def marks(expert: Replay, spec: Spec) -> Marks:
     return Marks(*(jnp.asarray(x, jnp.float32) for x in (quantiles, scale, steps)))
 
 
-def gap(states: Any, alive: Any, marks: Marks) -> Any:
+def gap(states: Float[Array, "H s"], alive: Bool[Array, " H"], marks: Marks) -> Scalar:
     """W_1(tau, expert) of the worst coordinate, in deviations, and for ending at another time.
 
     Args:
@@ -89,24 +91,22 @@ def gap(states: Any, alive: Any, marks: Marks) -> Any:
 
 
 def judge(
-    trial: Trial, current: Any, data: Replay, marks: Marks, spec: Spec, s: Settings, horizon: int
+    trial: Trial, current: Layers, data: Replay, marks: Marks, spec: Spec, s: Settings, horizon: int
 ) -> Trial:
-    """The state of trials after an iteration's data have come in."""
-    capacity = len(data.observations)
-    first = data.index[0, (data.head[0] - data.fresh) % capacity]
-    rows = (first + jnp.arange(horizon)) % capacity
-    states = data.observations[rows]
-    own = (data.trajectory[rows] == data.trajectory[first]) & (data.trajectory[rows] != NONE)
+    """The state of trials after an iteration's data have come in.
+
+    If a trial was due, its episode is the first of the iteration: the collector puts it there.
+    """
+    states, own = data.first_new(horizon)
     alive = own & spec.alive(states) if spec.absorbing else own
-    waited = trial.passed > 0
-    tried = waited | (trial.since >= s.trial_every)
+    waited, tried = trial.passed > 0, due(trial, s.trial_every)
     now = gap(states, alive, marks)
     worst = jnp.where(waited, jnp.maximum(trial.worst, now), now)
     closer = tried & (worst < trial.least)
     best = closer & (trial.passed + 1 >= s.trials)
     again = closer & ~best
 
-    def where(yes: Any, a: Any, b: Any) -> Any:
+    def where(yes: Array, a: Tree, b: Tree) -> Tree:
         return jax.tree.map(lambda x, y: jnp.where(yes, x, y), a, b)
 
     candidate = where(tried & ~waited, current, trial.candidate)

@@ -6,14 +6,26 @@ the transitions that are alive, oldest first: table 0 has all of D^k, table ell 
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from soar_il.bases.api import Recent
 from soar_il.errors import ConfigError
-from soar_il.types import Batch, Spec, Trajectories, Treated
+from soar_il.types import (
+    Array,
+    Batch,
+    Bool,
+    Count,
+    Float,
+    Int,
+    PRNGKey,
+    Spec,
+    Trajectories,
+    Treated,
+)
 
 CHUNK = 1024  # rows a push; one size, so one compiled program
 NONE = -1
@@ -22,28 +34,28 @@ NONE = -1
 class Replay(NamedTuple):
     """L is the number of tables besides the first; 0 when critics share one data set."""
 
-    observations: Any  # [C, d_s]
-    actions: Any  # [C, d_a]
-    continues: Any  # [C]
-    weights: Any  # [C] steps that the transition stands for
-    occupancy: Any  # [C] gamma^t times that: its part of the trajectory's discounted occupancy
-    trajectory: Any  # [C] the trajectory's number; NONE where no transition starts
-    step: Any  # [C] t, counted from the trajectory's first transition
-    length: Any  # [C] transitions of that trajectory
-    index: Any  # [1 + L, C] rows of transitions, a ring for each table
-    head: Any  # [1 + L] where the next entry goes
-    count: Any  # [1 + L] entries alive
-    row: Any  # where the next row goes
-    trajectories: Any  # pushed so far
-    steps: Any  # environment steps so far
-    new_steps: Any  # environment steps of the last iteration
-    fresh: Any  # transitions that the last iteration added
+    observations: Float[Array, "C s"]
+    actions: Float[Array, "C a"]
+    continues: Float[Array, " C"]
+    weights: Float[Array, " C"]  # steps that the transition stands for
+    occupancy: Float[Array, " C"]  # gamma^t times that: its part of the discounted occupancy
+    trajectory: Int[Array, " C"]  # the trajectory's number; NONE where no transition starts
+    step: Int[Array, " C"]  # t, counted from the trajectory's first transition
+    length: Int[Array, " C"]  # transitions of that trajectory
+    index: Int[Array, "1+L C"]  # rows of transitions, a ring for each table
+    head: Int[Array, " 1+L"]  # where the next entry goes
+    count: Int[Array, " 1+L"]  # entries alive
+    row: Count  # where the next row goes
+    trajectories: Count  # pushed so far
+    steps: Count  # environment steps so far
+    new_steps: Count  # environment steps of the last iteration
+    fresh: Count  # transitions that the last iteration added
 
-    def draw(self, key: Any, n: int, recent: Any = None) -> Batch:
+    def draw(self, key: PRNGKey, n: int, recent: Recent = None) -> Batch:
         """n transitions of D^k, or of its ``recent`` newest, uniformly."""
         return self.at(self.rows(key, n, recent))
 
-    def draw_occupancy(self, key: Any, n: int, discount: float, recent: Any = None) -> Batch:
+    def draw_occupancy(self, key: PRNGKey, n: int, discount: float, recent: Recent = None) -> Batch:
         """n transitions as a discounted occupancy measure has them: step t as often as discount^t.
 
         Trajectories are drawn by their transitions, or by the ``recent`` newest. One that stays in
@@ -62,10 +74,10 @@ class Replay(NamedTuple):
 
     def draw_trajectories(
         self,
-        key: Any,
+        key: PRNGKey,
         n: int,
         m: int,
-        recent: Any = None,
+        recent: Recent = None,
         whole: bool = False,
         discount: float = 1.0,
     ) -> Trajectories:
@@ -94,24 +106,28 @@ class Replay(NamedTuple):
             self.at(chosen), weights / jnp.sum(weights, axis=0), share / jnp.sum(share)
         )
 
-    def draw_each(self, key: Any, n: int, critics: int, recent: Any = None) -> Batch:
+    def draw_each(self, key: PRNGKey, n: int, critics: int, recent: Recent = None) -> Batch:
         """n transitions of each D^k_ell, [L, n]; without a split, L minibatches of D^k."""
         return self.at(self.rows_each(key, n, critics, recent))
 
-    def draw_pairs(self, key: Any, n: int, critics: int) -> tuple[Batch, Any, Any]:
+    def draw_pairs(
+        self, key: PRNGKey, n: int, critics: int
+    ) -> tuple[Batch, Float[Array, "L n a"], Bool[Array, "L n"]]:
         """Transitions [L, n], the action that followed each, and whether there was one."""
         rows = self.rows_each(key, n, critics)
         following = (rows + 1) % len(self.observations)
         known = self.trajectory[following] == self.trajectory[rows]
         return self.at(rows), self.actions[following], known
 
-    def rows(self, key: Any, n: int, recent: Any = None) -> Any:
+    def rows(self, key: PRNGKey, n: int, recent: Recent = None) -> Int[Array, " n"]:
         """Where n transitions start; ``recent`` may differ from one to the next."""
         count = self.count[0] if recent is None else jnp.minimum(self.count[0], recent)
         back = 1 + jax.random.randint(key, (n,), 0, count)
         return self.index[0, (self.head[0] - back) % self.index.shape[1]]
 
-    def rows_each(self, key: Any, n: int, critics: int, recent: Any = None) -> Any:
+    def rows_each(
+        self, key: PRNGKey, n: int, critics: int, recent: Recent = None
+    ) -> Int[Array, "L n"]:
         """Where n transitions for each critic start, [L, n]."""
         split = self.index.shape[0] > 1
         tables = jnp.arange(1, critics + 1) if split else jnp.zeros(critics, jnp.int32)
@@ -121,7 +137,7 @@ class Replay(NamedTuple):
         place = (self.head[tables][:, None] - reach + drawn) % capacity
         return self.index[tables[:, None], place]
 
-    def at(self, rows: Any) -> Batch:
+    def at(self, rows: Int[Array, "*B"]) -> Batch:
         """The transitions that start at these rows."""
         following = (rows + 1) % len(self.observations)
         return Batch(
@@ -130,9 +146,19 @@ class Replay(NamedTuple):
             self.observations[following],
             self.continues[rows],
             self.weights[rows],
+            jnp.zeros(rows.shape, bool),
         )
 
-    def newest(self, room: int | None = None) -> tuple[Batch, Any]:
+    def first_new(self, room: int) -> tuple[Float[Array, "room s"], Bool[Array, " room"]]:
+        """The first trajectory that the last iteration added: states, and which of them are its."""
+        capacity = len(self.observations)
+        first = self.index[0, (self.head[0] - self.fresh) % capacity]
+        rows = (first + jnp.arange(room)) % capacity
+        number = self.trajectory[rows]
+        own = (number == self.trajectory[first]) & (number != NONE)
+        return self.observations[rows], own
+
+    def newest(self, room: int | None = None) -> tuple[Batch, Float[Array, " n"]]:
         """What the last iteration added, with weights: the discounted occupancy, summing to one.
 
         ``room`` is the size of the result; transitions beyond it are left out, the oldest first.
@@ -144,14 +170,7 @@ class Replay(NamedTuple):
         return self.at(rows), weights / jnp.sum(weights)
 
 
-def half_recent(n: int, recent: int) -> Any:
-    """For each of n draws how far back it may reach: half only so far, the others to the start."""
-    if not recent:
-        return None
-    return jnp.where(jnp.arange(n) < n // 2, recent, np.iinfo(np.int32).max)
-
-
-def _geometric(key: Any, shape: tuple[int, ...], discount: float) -> Any:
+def _geometric(key: PRNGKey, shape: tuple[int, ...], discount: float) -> Int[Array, "..."]:
     """t with probability (1 - discount) discount^t."""
     uniform = 1.0 - jax.random.uniform(key, shape)  # never 0
     return jnp.floor(jnp.log(uniform) / math.log(discount)).astype(jnp.int32)
@@ -185,14 +204,14 @@ def empty(spec: Spec, capacity: int, tables: int) -> Replay:
 class Rows(NamedTuple):
     """A chunk of trajectories on its way in; ``trajectory`` counts from the chunk's first."""
 
-    observations: Any
-    actions: Any
-    continues: Any
-    weights: Any
-    occupancy: Any
-    trajectory: Any
-    step: Any
-    length: Any
+    observations: Float[np.ndarray, "n s"]
+    actions: Float[np.ndarray, "n a"]
+    continues: Float[np.ndarray, " n"]
+    weights: Float[np.ndarray, " n"]
+    occupancy: Float[np.ndarray, " n"]
+    trajectory: Int[np.ndarray, " n"]
+    step: Int[np.ndarray, " n"]
+    length: Int[np.ndarray, " n"]
 
 
 def add(replay: Replay, treated: list[Treated], steps: int) -> Replay:
@@ -232,7 +251,7 @@ def _padded(x: np.ndarray) -> np.ndarray:
 
 
 @partial(jax.jit, donate_argnums=0)
-def _push(replay: Replay, rows: Rows, n: Any) -> Replay:
+def _push(replay: Replay, rows: Rows, n: Count) -> Replay:
     """Write a chunk over the oldest rows, and list its transitions where they belong."""
     tables, capacity = replay.index.shape
     valid = jnp.arange(CHUNK) < n
@@ -261,7 +280,7 @@ def _push(replay: Replay, rows: Rows, n: Any) -> Replay:
     )
 
 
-def _members(number: Any, tables: int) -> Any:
+def _members(number: Int[Array, " n"], tables: int) -> Bool[Array, "1+L n"]:
     """[1 + L, n]: which transitions belong to which table; trajectory n goes to critic n mod L."""
     alive = number != NONE
     owner = number % max(tables - 1, 1)
@@ -269,7 +288,7 @@ def _members(number: Any, tables: int) -> Any:
 
 
 @partial(jax.jit, donate_argnums=0)
-def _counted(replay: Replay, trajectories: Any, steps: Any, transitions: Any) -> Replay:
+def _counted(replay: Replay, trajectories: Count, steps: Count, transitions: Count) -> Replay:
     return replay._replace(
         trajectories=replay.trajectories + trajectories,
         steps=replay.steps + steps,
