@@ -19,7 +19,7 @@ NOTES = (
     "Intervals are 95 %: Student's for means over seeds, else a seeded bootstrap within each "
     "environment, widened for few runs. In simulated studies with 5 and 10 seeds of normal, "
     "heavy-tailed and bimodal scores they held the truth in 88 to 99 % "
-    "(tests/test_aggregate.py: test_intervals_cover). Below five seeds there is none.",
+    "(tests/report/test_aggregate.py: test_intervals_cover). Below five seeds there is none.",
     "Supported: the whole interval is on the claim's side. Not supported: the whole interval is on "
     "the other. Undecided: it is on both, or seeds are few, or runs are missing.",
     "Verdicts are per claim, without a correction for their number.",

@@ -13,7 +13,7 @@ import toys
 from soar_il.bases.api import Base, Needs
 from soar_il.envs import blind
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 STEPS = 150
 
 

@@ -23,7 +23,7 @@ from soar_il.runs.run import Run
 from soar_il.runs.train import Keep
 from soar_il.runs.train import train as train_run
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 STEPS = 4000
 
 

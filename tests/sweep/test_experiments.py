@@ -7,7 +7,7 @@ import pytest
 from soar_il.sweep import checks, estimate, grid
 from soar_il.sweep.screen import total
 
-FILES = sorted((Path(__file__).parent.parent / "experiments").glob("*.toml"))
+FILES = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 SIZES = {"Hopper-v5": (12, 3), "Walker2d-v5": (18, 6), "Ant-v5": (106, 8), "Humanoid-v5": (349, 17)}
 
 

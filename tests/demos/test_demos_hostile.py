@@ -87,7 +87,7 @@ def test_loading_executes_nothing(tmp_path):
         text=True,
         timeout=60,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert done.returncode == 0, done.stderr
     refused, loaded, seen = done.stdout.split(" ", 2)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
@@ -137,18 +138,17 @@ def test_hopper_is_shown_beside_a_demonstration(tmp_path):
     if before is not None:
         os.environ["MUJOCO_GL"] = before
     code = (
-        "import gymnasium as gym, numpy as np, sys; sys.path[:0] = sys.argv[1:3];"
+        "import gymnasium as gym, numpy as np, sys; sys.path[:0] = sys.argv[2:];"
         "import test_video;"
         "from soar_il import Demos; from soar_il.commands import video; from pathlib import Path;"
         "from soar_il.experts import shipped; shipped.cards = dict;"
         "env = gym.make('Hopper-v5'); states = [env.reset(seed=0)[0]];"
         "states += [env.step(env.action_space.sample() * 0)[0] for _ in range(30)];"
-        "demos = Demos.from_arrays([np.stack(states)]); run = Path(sys.argv[3]) / 'run';"
+        "demos = Demos.from_arrays([np.stack(states)]); run = Path(sys.argv[1]) / 'run';"
         "test_video.trained('Hopper-v5', run, demos);"
         "video.video(run, run / 'film.gif', seconds=0.2)"
     )
-    tests = os.path.dirname(__file__)
-    places = [os.path.dirname(tests), tests, str(tmp_path)]
+    places = [str(tmp_path), *(str(Path(__file__).parents[up]) for up in (2, 1, 0))]
     environment = {**os.environ, "MUJOCO_GL": backend}
     done = subprocess.run(
         [sys.executable, "-c", code, *places], env=environment, capture_output=True, text=True

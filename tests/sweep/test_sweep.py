@@ -19,7 +19,7 @@ from soar_il.runs import log
 from soar_il.runs.run import Run
 from soar_il.sweep import checks, folder, grid, local, results
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 TOML = """
 title = "Points"
 [options]
@@ -312,11 +312,12 @@ def test_each_worker_has_a_core_of_its_own(tmp_path):
 def test_jobs_end_with_their_sweep(tmp_path):
     """Also where it is killed and can say nothing."""
     code = (
-        "import sys; sys.path[:0] = sys.argv[1:3]; import test_sweep, pathlib; "
-        "test_sweep.fake(pathlib.Path(sys.argv[3]), 'import time; time.sleep(600)', 1)"
+        "import sys, test_sweep, pathlib; "
+        "test_sweep.fake(pathlib.Path(sys.argv[1]), 'import time; time.sleep(600)', 1)"
     )
-    places = [str(TESTS.parent), str(TESTS), str(tmp_path)]
-    parent = subprocess.Popen([sys.executable, "-c", code, *places], env=environment())
+    known = environment()
+    known["PYTHONPATH"] += f"{os.pathsep}{TESTS / 'sweep'}"
+    parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env=known)
     mine = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
     while parent.poll() is None and not mine.read_text().strip():
         time.sleep(0.02)
