@@ -64,7 +64,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
 def built(kit: Kit, cfg: Config, expert: Any, collector: Collector) -> Built:
     """The parts, and how they start."""
     return Built(
-        engine.parts(kit, expert, collector, collector.view),
+        engine.parts(kit, expert, collector),
         partial(engine.initial, kit, rng.at(cfg.seed, 0), expert),
         collector.env,
         collector.view,

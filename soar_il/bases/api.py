@@ -12,7 +12,9 @@ from soar_il.types import Array, Batch, Count, Float, Int, Metrics, PRNGKey, Spe
 
 Cost = Any  # what a method keeps between two updates: its own tuple of arrays
 LogPi = Callable[[Array, Array], Array]  # (states, actions) -> log pi(a|s)
-Recent = Int[Array, "..."] | int | None  # how far back a draw may reach; None: to the start
+Recent = (
+    Int[Array, "..."] | np.ndarray | int | None
+)  # how far back a draw may reach; None: to the start
 
 
 class Data(Protocol):

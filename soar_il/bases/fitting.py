@@ -13,7 +13,6 @@ from soar_il.networks.mlp import Layers
 from soar_il.types import Array, Batch, Count, Float, Metrics, PRNGKey, Scalar, Tree
 
 Squash = Literal["tanh", "clamp"]
-Adam = optax.GradientTransformation
 
 
 class Fit(NamedTuple):
@@ -64,12 +63,16 @@ def network(s: NetworkSettings) -> Network:
     return Network(init, c, descend)
 
 
-def decayed_adam(rate: float, decay: float) -> Adam:
+def decayed_adam(rate: float, decay: float) -> optax.GradientTransformation:
     """Adam with L2 added to the gradient."""
     return optax.chain(optax.add_decayed_weights(decay), optax.adam(rate))
 
 
-def descended(adam: Adam, fit: Fit, loss: Callable[[Layers], tuple[Array, Any]]) -> tuple[Fit, Any]:
+def descended(
+    adam: optax.GradientTransformation,
+    fit: Fit,
+    loss: Callable[[Layers], tuple[Array, Any]],
+) -> tuple[Fit, Any]:
     """One step down ``loss``, which gives its value and something more; and that pair."""
     seen, gradient = jax.value_and_grad(loss, has_aux=True)(fit.layers)
     step, optimiser = adam.update(gradient, fit.optimiser, fit.layers)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax
 
 from soar_il.bases import fitting
 from soar_il.bases.api import Data, Recent
@@ -69,7 +70,7 @@ def classification_loss(
 
 def fitted(
     fit: Fit,
-    adam: fitting.Adam,
+    adam: optax.GradientTransformation,
     draw: Draw,
     expert: Data,
     data: Data,

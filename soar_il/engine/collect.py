@@ -44,7 +44,7 @@ class Collector(NamedTuple):
     s: Settings
     finish: Callable[[Trajectory], Any] = same  # what is kept of an episode
 
-    def __call__(self, pi: Played, key: PRNGKey) -> list[Any]:
+    def collect(self, pi: Played, key: PRNGKey) -> list[Any]:
         """Episodes until there are enough steps and enough episodes; a trial, if due, is first."""
         first = int(pi.updates) == 0
         uniform = first and not pi.cloned

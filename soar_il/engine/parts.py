@@ -12,7 +12,6 @@ from soar_il.engine.guard import require_finite
 from soar_il.engine.loop import compiled_actions, compiled_improve, compiled_update
 from soar_il.engine.replay import Replay
 from soar_il.engine.trial import Trial
-from soar_il.envs.view import View
 from soar_il.learners import critics
 from soar_il.learners.api import Algorithm
 from soar_il.learners.settings import Settings
@@ -57,7 +56,7 @@ def no_data(spec: Spec, s: Settings) -> Replay:
     return replay.empty(spec, s.capacity, s.critics if s.own_data else 0)
 
 
-def parts(kit: Kit, expert: Tree, collect: Collector | None, view: View | None) -> Parts:
+def parts(kit: Kit, expert: Tree, collector: Collector) -> Parts:
     """How each line is done with networks."""
     algorithm, base, spec, s = kit
     fit_cost, actions_of = compiled_update(base), compiled_actions(base, spec)
@@ -67,7 +66,7 @@ def parts(kit: Kit, expert: Tree, collect: Collector | None, view: View | None) 
 
     def add(data: Replay, taus: list[Trajectory]) -> Replay:
         steps = sum(len(tau.actions) for tau in taus)
-        return replay.add(data, [view.treat(tau) for tau in taus], steps)
+        return replay.add(data, [collector.view.treat(tau) for tau in taus], steps)
 
     def update_cost(
         cost: Cost, expert: Tree, taus: Any, data: Any, pi: Played, key: PRNGKey
@@ -89,10 +88,10 @@ def parts(kit: Kit, expert: Tree, collect: Collector | None, view: View | None) 
         if not s.trial_every:
             return pi, {}
         current = algorithm.kept(pi.policy)
-        new = compiled_judge(pi.trial, current, data, marks, spec, s, view.horizon)
+        new = compiled_judge(pi.trial, current, data, marks, spec, s, collector.view.horizon)
         return pi._replace(trial=new), {"trial_gap": new.gap, "kept_gap": new.least}
 
-    return Parts(expert, collect, add, update_cost, improve)
+    return Parts(expert, collector.collect, add, update_cost, improve)
 
 
 compiled_judge = jax.jit(trial.judge, static_argnums=(4, 5, 6))

@@ -1,6 +1,6 @@
 """D^k on the device: each trajectory stored once, T + 1 observations, split among the critics.
 
-Rows are a ring. A transition is named by its first row; s' is the row after it. ``index`` lists
+Rows are a ring. A transition is named by its first row; s' is the row after it. ``tables`` lists
 the transitions that are alive, oldest first: table 0 has all of D^k, table ell those of D^k_ell.
 """
 
@@ -42,9 +42,9 @@ class Replay(NamedTuple):
     trajectory: Int[Array, " C"]  # the trajectory's number; NONE where no transition starts
     step: Int[Array, " C"]  # t, counted from the trajectory's first transition
     length: Int[Array, " C"]  # transitions of that trajectory
-    index: Int[Array, "1+L C"]  # rows of transitions, a ring for each table
+    tables: Int[Array, "1+L C"]  # rows of transitions, a ring for each table
     head: Int[Array, " 1+L"]  # where the next entry goes
-    count: Int[Array, " 1+L"]  # entries alive
+    alive: Int[Array, " 1+L"]  # entries alive
     row: Count  # where the next row goes
     trajectories: Count  # pushed so far
     steps: Count  # environment steps so far
@@ -121,21 +121,21 @@ class Replay(NamedTuple):
 
     def rows(self, key: PRNGKey, n: int, recent: Recent = None) -> Int[Array, " n"]:
         """Where n transitions start; ``recent`` may differ from one to the next."""
-        count = self.count[0] if recent is None else jnp.minimum(self.count[0], recent)
+        count = self.alive[0] if recent is None else jnp.minimum(self.alive[0], recent)
         back = 1 + jax.random.randint(key, (n,), 0, count)
-        return self.index[0, (self.head[0] - back) % self.index.shape[1]]
+        return self.tables[0, (self.head[0] - back) % self.tables.shape[1]]
 
     def rows_each(
         self, key: PRNGKey, n: int, critics: int, recent: Recent = None
     ) -> Int[Array, "L n"]:
         """Where n transitions for each critic start, [L, n]."""
-        split = self.index.shape[0] > 1
+        split = self.tables.shape[0] > 1
         tables = jnp.arange(1, critics + 1) if split else jnp.zeros(critics, jnp.int32)
-        count, capacity = self.count[tables][:, None], self.index.shape[1]
+        count, capacity = self.alive[tables][:, None], self.tables.shape[1]
         reach = count if recent is None else jnp.minimum(count, recent)
         drawn = jax.random.randint(key, (len(tables), n), 0, reach)
         place = (self.head[tables][:, None] - reach + drawn) % capacity
-        return self.index[tables[:, None], place]
+        return self.tables[tables[:, None], place]
 
     def at(self, rows: Int[Array, "*B"]) -> Batch:
         """The transitions that start at these rows."""
@@ -152,7 +152,7 @@ class Replay(NamedTuple):
     def first_new(self, room: int) -> tuple[Float[Array, "room s"], Bool[Array, " room"]]:
         """The first trajectory that the last iteration added: states, and which of them are its."""
         capacity = len(self.observations)
-        first = self.index[0, (self.head[0] - self.fresh) % capacity]
+        first = self.tables[0, (self.head[0] - self.fresh) % capacity]
         rows = (first + jnp.arange(room)) % capacity
         number = self.trajectory[rows]
         own = (number == self.trajectory[first]) & (number != NONE)
@@ -163,10 +163,10 @@ class Replay(NamedTuple):
 
         ``room`` is the size of the result; transitions beyond it are left out, the oldest first.
         """
-        capacity = self.index.shape[1]
+        capacity = self.tables.shape[1]
         place = jnp.arange(min(room or capacity, capacity))
-        rows = self.index[0, (self.head[0] - 1 - place) % capacity]
-        weights = jnp.where(place < jnp.minimum(self.fresh, self.count[0]), self.occupancy[rows], 0)
+        rows = self.tables[0, (self.head[0] - 1 - place) % capacity]
+        weights = jnp.where(place < jnp.minimum(self.fresh, self.alive[0]), self.occupancy[rows], 0)
         return self.at(rows), weights / jnp.sum(weights)
 
 
@@ -190,9 +190,9 @@ def empty(spec: Spec, capacity: int, tables: int) -> Replay:
         trajectory=jnp.full(capacity, NONE, jnp.int32),
         step=jnp.zeros(capacity, jnp.int32),
         length=jnp.zeros(capacity, jnp.int32),
-        index=jnp.zeros((1 + tables, capacity), jnp.int32),
+        tables=jnp.zeros((1 + tables, capacity), jnp.int32),
         head=jnp.zeros(1 + tables, jnp.int32),
-        count=jnp.zeros(1 + tables, jnp.int32),
+        alive=jnp.zeros(1 + tables, jnp.int32),
         row=jnp.asarray(zero),
         trajectories=jnp.asarray(zero),
         steps=jnp.asarray(zero),
@@ -253,7 +253,7 @@ def _padded(x: np.ndarray) -> np.ndarray:
 @partial(jax.jit, donate_argnums=0)
 def _push(replay: Replay, rows: Rows, n: Count) -> Replay:
     """Write a chunk over the oldest rows, and list its transitions where they belong."""
-    tables, capacity = replay.index.shape
+    tables, capacity = replay.tables.shape
     valid = jnp.arange(CHUNK) < n
     target = jnp.where(valid, (replay.row + jnp.arange(CHUNK)) % capacity, capacity)
     starts = valid & (rows.trajectory != NONE)
@@ -263,7 +263,7 @@ def _push(replay: Replay, rows: Rows, n: Count) -> Replay:
 
     place = replay.head[:, None] + jnp.cumsum(new, axis=1) - 1
     place = jnp.where(new, place % capacity, capacity)
-    index = jax.vmap(lambda table, at: table.at[at].set(target, mode="drop"))(replay.index, place)
+    listed = jax.vmap(lambda table, at: table.at[at].set(target, mode="drop"))(replay.tables, place)
     return replay._replace(
         observations=replay.observations.at[target].set(rows.observations, mode="drop"),
         actions=replay.actions.at[target].set(rows.actions, mode="drop"),
@@ -273,9 +273,9 @@ def _push(replay: Replay, rows: Rows, n: Count) -> Replay:
         trajectory=replay.trajectory.at[target].set(number, mode="drop"),
         step=replay.step.at[target].set(rows.step, mode="drop"),
         length=replay.length.at[target].set(rows.length, mode="drop"),
-        index=index,
+        tables=listed,
         head=(replay.head + new.sum(axis=1)) % capacity,
-        count=replay.count - gone.sum(axis=1) + new.sum(axis=1),
+        alive=replay.alive - gone.sum(axis=1) + new.sum(axis=1),
         row=(replay.row + n) % capacity,
     )
 

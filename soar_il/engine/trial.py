@@ -65,7 +65,7 @@ def chosen(trial: Trial, current: Layers) -> Layers:
 
 def marks(expert: Replay, spec: Spec) -> Marks:
     """Of all demonstrated states that are alive."""
-    rows = np.asarray(expert.index[0, : int(expert.count[0])])
+    rows = np.asarray(expert.tables[0, : int(expert.alive[0])])
     states = np.asarray(expert.observations)[rows]
     states = states[spec.alive(states)] if spec.absorbing else states
     scale = np.where(states.std(axis=0) > 1e-6, states.std(axis=0), 1.0)

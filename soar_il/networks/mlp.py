@@ -5,10 +5,12 @@ from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from soar_il.types import Array, Float, PRNGKey
 
-Layer = tuple[Float[Array, "*n in out"], Float[Array, "*n out"]]  # weights and biases
+Weights = Array | np.ndarray
+Layer = tuple[Weights, Weights]  # weights [(n,) in, out] and biases [(n,) out]
 Layers = tuple[Layer, ...]
 Activation = Callable[[Array], Array]
 

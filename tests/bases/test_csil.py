@@ -182,7 +182,7 @@ def test_a_minibatch_has_the_expert_s_share(expert):
     np.testing.assert_array_equal((np.asarray(each.observations[..., 0]) < 50).sum(axis=1), 30)
     one = mixed.draw(data, jax.random.key(0), 100, 0.3)
     assert (np.asarray(one.observations[:, 0]) < 50).sum() == 30
-    newest = np.asarray(other.at(other.index[0, other.head[0] - 1]).observations)
+    newest = np.asarray(other.at(other.tables[0, other.head[0] - 1]).observations)
     for batch in (
         mixed.draw_each(data, jax.random.key(0), 100, 3, 0.3, recent=1),
         mixed.draw(data, jax.random.key(0), 100, 0.3, recent=1),

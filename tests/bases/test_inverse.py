@@ -53,7 +53,7 @@ def test_what_the_expert_did_is_inferred_from_what_the_learner_saw(fitted):
     base, cost, seen, expert, hidden = fitted
     assert float(seen["inverse_error"]) < 0.02
     told = parts.compiled_actions(base, SPEC)(cost, hidden)
-    rows = np.asarray(expert.index[0, : int(expert.count[0])])
+    rows = np.asarray(expert.tables[0, : int(expert.alive[0])])
     last = np.asarray(expert.step)[rows] >= 58
     error = np.asarray(told.actions - expert.actions)[rows][~last]
     assert np.sqrt((error**2).mean()) < 0.1
