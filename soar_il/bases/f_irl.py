@@ -205,4 +205,4 @@ def make(settings: Settings, given: Given, f: str) -> Base:
     def cost_of(cost: Cost, batch: Batch) -> Array:
         return net.c(cost.net.layers, batch.observations)
 
-    return Base(Needs(), init, update, cost_of)
+    return Base(Needs(), init, update, cost_of, least_cost=-s.bound)

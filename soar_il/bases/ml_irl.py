@@ -115,4 +115,4 @@ def make(settings: Settings, given: Given, state_only: bool) -> Base:
     def cost_of(cost: Fit, batch: Batch) -> Array:
         return net.c(cost.layers, inputs(batch))
 
-    return Base(Needs(actions=not state_only), init, update, cost_of)
+    return Base(Needs(actions=not state_only), init, update, cost_of, least_cost=-s.bound)

@@ -35,37 +35,50 @@ def init(key: PRNGKey, spec: Spec, s: Settings) -> Critics:
 
 
 def pairs(
-    layers: Layers, observations: Float[Array, "*LB s"], actions: Float[Array, "*LB a"]
+    layers: Layers,
+    observations: Float[Array, "*LB s"],
+    actions: Float[Array, "*LB a"],
+    norm: bool = False,
 ) -> Float[Array, "L 2 B"]:
     """Both members of every pair, on shared inputs [B, d] or a minibatch each [L, B, d]."""
     x = jnp.concatenate([observations, actions], axis=-1)
     if x.ndim == 3:
         x = jnp.repeat(x, 2, axis=0)
-    q = mlp.apply(layers, x)[..., 0]
+    q = mlp.apply(layers, x, activation(norm))[..., 0]
     return q.reshape(-1, 2, q.shape[-1])
 
 
 def each(
-    layers: Layers, observations: Float[Array, "B s"], actions: Float[Array, "*n B a"]
+    layers: Layers,
+    observations: Float[Array, "B s"],
+    actions: Float[Array, "*n B a"],
+    norm: bool = False,
 ) -> Float[Array, "2L B"]:
     """All 2L critics on shared actions [B, d] or on actions of their own [2L, B, d]."""
     shape = (*actions.shape[:-1], observations.shape[-1])
     x = jnp.concatenate([jnp.broadcast_to(observations, shape), actions], axis=-1)
-    return mlp.apply(layers, x)[..., 0]
+    return mlp.apply(layers, x, activation(norm))[..., 0]
 
 
 def estimates(
-    layers: Layers, observations: Float[Array, "*LB s"], actions: Float[Array, "*LB a"]
+    layers: Layers,
+    observations: Float[Array, "*LB s"],
+    actions: Float[Array, "*LB a"],
+    norm: bool = False,
 ) -> Float[Array, "L B"]:
     """Q_ell = max of its pair: the larger cost is the cautious one."""
-    return jnp.max(pairs(layers, observations, actions), axis=1)
+    return jnp.max(pairs(layers, observations, actions, norm), axis=1)
 
 
 def optimistic_q(
-    layers: Layers, observations: Float[Array, "B s"], actions: Float[Array, "B a"], sigma: float
+    layers: Layers,
+    observations: Float[Array, "B s"],
+    actions: Float[Array, "B a"],
+    sigma: float,
+    norm: bool = False,
 ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
     """OptimisticQ-NN, and the standard deviation that it clips."""
-    x = estimates(layers, observations, actions)
+    x = estimates(layers, observations, actions, norm)
     return optimism.mean_minus_clipped_std(x, sigma), jnp.std(jax.lax.stop_gradient(x), axis=0)
 
 
@@ -82,9 +95,9 @@ def towards(
 
     def total(layers: Layers) -> tuple[Array, tuple[Array, Array]]:
         look = Look(
-            q=pairs(layers, batch.observations, batch.actions),
+            q=pairs(layers, batch.observations, batch.actions, s.layer_norm),
             goal=goal,
-            critics=lambda states, actions: each(layers, states, actions),
+            critics=lambda states, actions: each(layers, states, actions, s.layer_norm),
             value=lambda states: value(layers, states),
             batch=batch,
             expert=expert,
@@ -100,6 +113,11 @@ def towards(
     return Critics(layers, targets, optimiser), {"critic_loss": error, "q": q}
 
 
+def activation(norm: bool) -> mlp.Activation:
+    """Of the critics' hidden layers."""
+    return mlp.normed_relu if norm else jax.nn.relu
+
+
 def least_value(base: Base, s: Settings) -> float:
     """No cost-to-go is below this."""
     return base.least_cost / (1 - s.discount)
@@ -112,10 +130,10 @@ def of_the_expert(
 
     def once(critics: Critics, key: PRNGKey) -> tuple[Critics, Metrics]:
         batch, following, known = expert.draw_pairs(key, s.batch, s.critics)
-        q = estimates(critics.targets, batch.next_observations, following)
+        q = estimates(critics.targets, batch.next_observations, following, s.layer_norm)
         value = jnp.maximum(q, least_value(base, s))
         goal = base.cost(cost, batch) + s.discount * batch.continues * value
-        current = estimates(critics.layers, batch.observations, batch.actions)
+        current = estimates(critics.layers, batch.observations, batch.actions, s.layer_norm)
         goal = jnp.where(known, goal, jax.lax.stop_gradient(current))
         shown = expert.draw(jax.random.fold_in(key, 1), s.batch)
 

@@ -84,6 +84,13 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
         prior = base.clone and base.clone.log_prior
         return partial(prior, cost) if prior else None
 
+    def least_value(actor: Actor) -> Array | float:
+        """No soft cost-to-go is below this: entropy is at most that of the uniform policy."""
+        if base.clone and base.clone.log_prior:
+            return critics.least_value(base, s)
+        entropy = jnp.exp(actor.log_alpha) * spec.action * math.log(2.0)
+        return critics.least_value(base, s) - entropy / (1 - s.discount)
+
     def estimate(
         c: Critics, actor: Actor, cost: Cost, data: Minibatches, key: PRNGKey
     ) -> tuple[Critics, Metrics]:
@@ -94,25 +101,27 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
         following = soft_value(
             c.targets, actor, batch.next_observations, z, log_prior(cost), spec, s
         )
-        least = critics.least_value(base, s)
+        least = least_value(actor)
         goal = costs + s.discount * batch.continues * jnp.maximum(following, least)
+        outside = jnp.mean(following < least)
 
         def value(layers: Layers, states: Array) -> Array:
             z = jax.random.normal(jax.random.fold_in(noise, 1), (*states.shape[:-1], spec.action))
             actions, log_pi = gaussian.sample(actor.layers, spec, states, z)
             soft = jnp.exp(actor.log_alpha) * log_pi
-            return critics.pairs(layers, states, actions) + jnp.expand_dims(soft, -2)
+            q = critics.pairs(layers, states, actions, s.layer_norm)
+            return q + jnp.expand_dims(soft, -2)
 
         def loss(look: Look) -> Array:
             return base.critic_loss(cost, look)
 
         expert = data.demonstrations(draw)
         new, seen = critics.towards(c, goal, batch, loss, s, value, expert)
-        return new, {**seen, "cost": jnp.mean(costs)}
+        return new, {**seen, "cost": jnp.mean(costs), "value_outside": outside}
 
     def optimistic_q(c: Critics, cost: Cost) -> tuple[Critics, Q]:
         def q(states: Array, actions: Array) -> tuple[Array, Array]:
-            return critics.optimistic_q(c.layers, states, actions, s.sigma)
+            return critics.optimistic_q(c.layers, states, actions, s.sigma, s.layer_norm)
 
         return c, q
 
@@ -140,9 +149,9 @@ def soft_value(
     actions, log_pi = gaussian.sample(actor.layers, spec, states, noise)
     if s.optimistic_targets:
         flat = states.reshape(-1, states.shape[-1]), actions.reshape(-1, actions.shape[-1])
-        q = critics.optimistic_q(targets, *flat, s.sigma)[0].reshape(log_pi.shape)
+        q = critics.optimistic_q(targets, *flat, s.sigma, s.layer_norm)[0].reshape(log_pi.shape)
     else:
-        q = critics.estimates(targets, states, actions)
+        q = critics.estimates(targets, states, actions, s.layer_norm)
     if log_prior is not None:
         log_pi = gaussian.relative(log_pi, log_prior(states, actions), spec, states)
     return q + jnp.exp(actor.log_alpha) * log_pi

@@ -33,6 +33,8 @@ class Settings:
             actions of the expert, they are inferred from its states ...
         inverse_hidden: ... by a network with hidden layers of these sizes.
         hidden: Sizes of the hidden layers of actor and critics.
+        layer_norm: Whether the critics' hidden layers are normalised, which keeps them from
+            diverging where the expert's rows are unlike all that the learner has seen.
         updates_per_step: Updates of critics and actor for each environment step.
         iteration_steps: An iteration collects whole episodes until it has this many steps ...
         iteration_trajectories: ... and this many episodes.
@@ -55,6 +57,7 @@ class Settings:
     expert_share: float = 0.0
     inverse_hidden: tuple[int, ...] = (256, 256)
     hidden: tuple[int, ...] = (256, 256)
+    layer_norm: bool = False
     updates_per_step: float = 1.0
     iteration_steps: int = 1000
     iteration_trajectories: int = 1

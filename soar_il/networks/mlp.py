@@ -12,6 +12,7 @@ from soar_il.types import Array, Float, PRNGKey
 Weights = Array | np.ndarray
 Layer = tuple[Weights, Weights]  # weights [(n,) in, out] and biases [(n,) out]
 Layers = tuple[Layer, ...]
+NORM_EPSILON = 1e-5
 Activation = Callable[[Array], Array]
 
 
@@ -41,6 +42,13 @@ def features(
     for layer in layers[:-1]:
         x = activation(affine(layer, x))
     return x
+
+
+def normed_relu(x: Float[Array, "*B width"]) -> Float[Array, "*B width"]:
+    """ReLU of the layer's outputs after LayerNorm, without scale and offset."""
+    mean = jnp.mean(x, axis=-1, keepdims=True)
+    variance = jnp.mean(x**2, axis=-1, keepdims=True) - mean**2
+    return jax.nn.relu((x - mean) * jax.lax.rsqrt(jnp.maximum(variance, 0.0) + NORM_EPSILON))
 
 
 def affine(layer: Layer, x: Float[Array, "*B in"]) -> Float[Array, "*nB out"]:
