@@ -8,7 +8,7 @@ from typing import Any
 
 import tyro
 
-from soar_il.commands import deep, demos, experts, report, sweep, tabular, video
+from soar_il.commands import deep, demos, experts, report, settings, sweep, tabular, video
 from soar_il.errors import SoarError
 from soar_il.terminal.progress import console
 
@@ -20,6 +20,7 @@ COMMANDS: Commands = {
     "resume": deep.resume,
     "eval": deep.evaluate,
     "fingerprint": deep.fingerprint,
+    "settings": settings.settings,
     "sweep": sweep.sweep,
     "report": report.report,
     "video": video.video,

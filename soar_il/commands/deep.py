@@ -62,18 +62,14 @@ def train(
         checkpoint_every: Environment steps between checkpoints.
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
     """
-    from soar_il.build import resolve
+    from soar_il.configure import resolve
     from soar_il.demos import Demos, places
     from soar_il.runs.run import Run
 
     check_steps(steps)
-    overrides = assigned(settings)
-    learner = {"critics": critics, "sigma": sigma}
-    given = {name: value for name, value in learner.items() if value is not None}
-    overrides["learner"] = {**overrides.get("learner", {}), **given}
-    if termination is not None:
-        overrides["termination"] = termination
-    cfg = resolve(base, env, preset, **overrides, seed=seed, demonstrations=demonstrations)
+    flags = {"critics": critics, "sigma": sigma, "termination": termination, "seed": seed}
+    flags["demonstrations"] = demonstrations
+    cfg = resolve(base, env, preset, **assigned(settings), **flags)
     folder = out or Path("results") / env / f"{base}-L{cfg.learner.critics}-seed{seed}"
     run = Run.create(folder, cfg, env, Demos.load(demos or places.find(env)), say=say)
     show(preset, dataclasses.asdict(cfg))

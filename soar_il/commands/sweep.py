@@ -108,9 +108,9 @@ def kinds() -> "dict[str, Kind]":
 
 def _imitator(options: dict[str, Any], nested: dict[str, Any]) -> Any:
     """The settings that `soar train` arrives at."""
-    from soar_il import build
+    from soar_il import configure
 
-    return build.resolve(options["base"], options["env"], options["preset"], **nested)
+    return configure.resolve(options["base"], options["env"], options["preset"], **nested)
 
 
 def _expert(options: dict[str, Any], nested: dict[str, Any]) -> Any:

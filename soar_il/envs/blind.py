@@ -14,9 +14,9 @@ Source = str | gym.Env | Callable[[], gym.Env]
 class BlindEnv:
     """Observations, terminated, truncated; actions in [-1, 1] whatever the environment's bounds."""
 
-    def __init__(self, source: Source, horizon: int | None = None) -> None:
+    def __init__(self, source: Source, horizon: int | None = None, name: str = "") -> None:
         self._env = make(source)
-        self.name = name_of(source)
+        self.name = name or name_of(source)
         check_spaces(self._env, self.name)
         box: Any = self._env.action_space
         low, high = box.low.astype(np.float64), box.high.astype(np.float64)

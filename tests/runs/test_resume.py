@@ -1,0 +1,245 @@
+"""A run that was stopped, by anything, ends as one that was not."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax
+import pytest
+import tiny
+import toys
+
+from soar_il.agent import Imitator
+from soar_il.bases import BASES
+from soar_il.build import resolve
+from soar_il.errors import StorageError
+from soar_il.runs.run import Run
+from soar_il.runs.train import Keep
+from soar_il.runs.train import train as train_run
+
+TESTS = Path(__file__).parents[1]
+STEPS = 4000
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory):
+    path = tmp_path_factory.mktemp("demos") / "points.demos"
+    tiny.demos().save(path)
+    return path
+
+
+def command(*arguments):
+    cache = str(TESTS.parent / ".compiled")
+    environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache}
+    environment |= {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1", "PYTHONPATH": str(TESTS)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "tiny", *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def train(demos, folder, *more, steps=STEPS):
+    common = ["--demos", demos, "--env", "Point-v0", "--critics", 2, "--steps", steps]
+    often = ["--checkpoint-every", 120, "--evaluate-every", 300, "--episodes", 2]
+    return command("train", *common, *often, "--out", folder, *more, "--set", *tiny.SETTINGS)
+
+
+def finished(process, code=0):
+    output = process.communicate()[0]
+    assert process.returncode == code, output
+    return output
+
+
+@pytest.fixture(scope="module")
+def whole(demos, tmp_path_factory):
+    """The run that nobody interrupted."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    finished(train(demos, folder))
+    return folder
+
+
+def what_was_learned(folder):
+    run = Run.resume(folder, "Point-v0", say=print)
+    try:
+        return run.fingerprint(), (folder / "metrics.jsonl").read_bytes(), run.steps
+    finally:
+        run.close()
+
+
+@pytest.fixture(autouse=True)
+def point_mass():
+    tiny.register()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_kill_9_at_random_moments_changes_nothing(demos, whole, tmp_path, seed):
+    """At least ten times a run, twenty in all."""
+    choose = random.Random(seed)
+    folder, kills = tmp_path / "run", 0
+    while kills < 10:
+        started = (folder / "plan.json").exists()
+        process = command("resume", folder) if started else train(demos, folder)
+        log = folder / "metrics.jsonl"
+        before = log.stat().st_size if log.exists() else 0
+        while process.poll() is None and not (log.exists() and log.stat().st_size > before):
+            time.sleep(0.005)  # past imports and compilation, where a kill is no news
+        time.sleep(choose.uniform(0, 0.15))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        if process.returncode == 0:
+            break
+        kills += 1
+    finished(command("resume", folder))
+    assert kills >= 10, "it finished before it could be killed often enough"
+    assert what_was_learned(folder) == what_was_learned(whole)
+    assert scores(folder) == scores(whole)
+    assert not list(folder.rglob("tmp-*"))
+
+
+def scores(folder):
+    return [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process chooses its cores on Linux alone")
+def test_the_cores_that_a_run_may_use_change_nothing(tmp_path):
+    """One in a sweep, all in a shell or on a cluster; it shows at full size alone."""
+    cores, prints = os.sched_getaffinity(0), set()
+    run = ["--env", "Hopper-v5", "--base", "ml-irl", "--critics", 1, "--steps", 100]
+    short = ["--set", "learner.iteration_steps=100", "learner.random_steps=100"]
+    try:
+        for n, given in enumerate(({min(cores)}, cores)):
+            os.sched_setaffinity(0, given)  # children inherit it
+            folder = tmp_path / str(n)
+            finished(command("train", *run, "--evaluate-every", 0, "--out", folder, *short))
+            prints.add(finished(command("fingerprint", folder)))
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert len(prints) == 1
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_polite_stop_keeps_the_last_iteration(demos, whole, tmp_path, number, code):
+    folder = tmp_path / "run"
+    process = train(demos, folder, "--checkpoint-every", 1_000_000, steps=20 * STEPS)
+    log = folder / "metrics.jsonl"
+    while not (log.exists() and len(log.read_bytes().splitlines()) > 3):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    finished(process, code)
+    done = log.read_bytes().splitlines()
+    (kept,) = (folder / "checkpoints").iterdir()
+    assert int(kept.name) == len(done)
+    there = (whole / "metrics.jsonl").read_bytes().splitlines()
+    if len(done) < len(there):  # on a busy machine the signal may come late
+        finished(command("resume", folder, "--steps", STEPS))
+        assert what_was_learned(folder) == what_was_learned(whole)
+    assert log.read_bytes().splitlines()[: len(there)] == there
+
+
+def test_a_stop_just_after_an_iteration_keeps_the_policy_that_was_due(tmp_path):
+    """Or the curve of a run that was stopped would lack a point."""
+
+    def stop(seen):
+        raise KeyboardInterrupt
+
+    with tiny.imitator(folder=tmp_path / "run") as imitator:
+        with pytest.raises(KeyboardInterrupt):
+            train_run(imitator._run, 6000, Keep(6000, 60), stop, lambda run: None)
+        assert imitator._run.k == 1
+    kept = sorted(path.stem for path in (tmp_path / "run" / "snapshots").iterdir())
+    assert kept == ["000000000", "000000001"]
+
+
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(whole, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    newest = max((folder / "checkpoints").iterdir())
+    state = bytearray((newest / "state.safetensors").read_bytes())
+    state[len(state) // 2] ^= 1
+    (newest / "state.safetensors").write_bytes(state)
+    output = finished(command("resume", folder))
+    assert newest.name in output.replace("\n", "")
+    assert "damaged" in output or "SHA-256" in output
+    assert what_was_learned(folder) == what_was_learned(whole)
+
+
+def test_a_longer_run_goes_on_from_a_shorter_one(demos, whole, tmp_path):
+    folder = tmp_path / "run"
+    finished(train(demos, folder, "--steps", 500))
+    output = finished(command("resume", folder, "--steps", STEPS))
+    assert "resuming at iteration" in output
+    assert what_was_learned(folder) == what_was_learned(whole)
+
+
+def test_a_moved_run_goes_on(demos, whole, tmp_path):
+    finished(train(demos, tmp_path / "here", "--steps", 500))
+    (tmp_path / "here").rename(tmp_path / "there")
+    finished(command("resume", tmp_path / "there", "--steps", STEPS))
+    assert what_was_learned(tmp_path / "there") == what_was_learned(whole)
+
+
+def test_what_a_method_learns_before_the_first_step_is_not_learned_again(tmp_path):
+    """CSIL's clone is dear; of a run with a checkpoint only the shapes are wanted."""
+    made, cfg = [], resolve("csil-plain", "Point-v0", cost=tiny.cost("csil-plain"))
+    plain = BASES["csil-plain"].make(cfg.cost)
+
+    def init(key, *more):
+        made.append(not isinstance(key, jax.core.Tracer))
+        return plain.init(key, *more)
+
+    base = plain._replace(init=init)
+    with tiny.imitator(base=base, folder=tmp_path / "run") as imitator:
+        imitator.learn(60)
+        imitator.save(tmp_path / "run")
+        learned = imitator.fingerprint()
+    with Imitator.load(tmp_path / "run", env=toys.PointMass, base=base) as loaded:
+        assert loaded.fingerprint() == learned
+    assert made == [True, False]
+
+
+def test_a_run_in_use_is_left_alone(tmp_path):
+    with tiny.imitator(folder=tmp_path / "run") as imitator:
+        imitator.learn(60)
+        with pytest.raises(StorageError, match=rf"in use by process {os.getpid()}"):
+            Run.resume(tmp_path / "run", toys.PointMass)
+
+
+def test_other_versions_are_refused_and_named(tmp_path):
+    with tiny.imitator(folder=tmp_path / "run") as imitator:
+        imitator.learn(60)
+        imitator.save(tmp_path / "run")
+    path = tmp_path / "run" / "provenance.json"
+    about = json.loads(path.read_text())
+    about["versions"]["jax"] = "0.0.1"
+    path.write_text(json.dumps(about))
+    with pytest.raises(StorageError, match=r"0\.0\.1"):
+        Run.resume(tmp_path / "run", toys.PointMass)
+    said = []
+    Run.resume(tmp_path / "run", toys.PointMass, allow_drift=True, say=said.append).close()
+    assert any("0.0.1" in line for line in said)
+
+
+def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
+    with tiny.imitator(folder=tmp_path / "run"):
+        pass
+    with pytest.raises(StorageError, match="a run here already"):
+        tiny.imitator(folder=tmp_path / "run")
+
+
+@pytest.mark.parametrize("base", tiny.EVERY_BASE)
+def test_save_and_load_go_on_exactly(tmp_path, base):
+    with tiny.imitator(base=base, critics=4) as imitator:  # compiled by the leak tests too
+        imitator.learn(120).save(tmp_path / "saved")
+        after = imitator.learn(120).fingerprint()
+    with Imitator.load(tmp_path / "saved", env=toys.PointMass) as loaded:
+        assert loaded.learn(120).fingerprint() == after
