@@ -18,11 +18,11 @@ from soar_il.envs.blind import Source, name_of
 from soar_il.envs.view import Termination
 from soar_il.errors import ConfigError, StorageError
 from soar_il.evaluation.score import Evaluator
-from soar_il.report.training import TrainingProgress
 from soar_il.runs import compiled
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep, train
 from soar_il.soar import Seen
+from soar_il.terminal.training import TrainingProgress
 
 Callback = Callable[["Imitator", Seen], bool | None]
 

@@ -10,7 +10,7 @@ import tyro
 
 from soar_il.commands import deep, demos, experts, report, settings, sweep, tabular, video
 from soar_il.errors import SoarError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 ABOUT = "Imitation learning with soft optimistic actor-critics."
 Commands = dict[str, Callable[..., None]]

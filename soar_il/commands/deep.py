@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from soar_il.errors import ConfigError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 if TYPE_CHECKING:
     from soar_il.runs.run import Run
@@ -178,10 +178,10 @@ def started(
 def go(run: "Run", plan: dict[str, Any]) -> None:
     """Train to the plan's end, with progress and evaluation."""
     from soar_il.commands.watch import Watch
-    from soar_il.report.training import TrainingProgress
     from soar_il.runs import compiled
     from soar_il.runs.train import Keep
     from soar_il.runs.train import train as train_run
+    from soar_il.terminal.training import TrainingProgress
 
     compiled.keep_compiled_programs()
     total, every = plan["steps"], plan["evaluate_every"]

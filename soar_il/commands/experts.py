@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from soar_il.commands.deep import Assignments, Folder, assigned, check_steps, go, say, show, started
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
 
@@ -77,7 +77,7 @@ def curves(out: Path = Path("results") / "experts") -> None:
     from soar_il import files
     from soar_il.config import package_toml
     from soar_il.experts import shipped
-    from soar_il.report.curves import experts_figure
+    from soar_il.figures.training import experts_figure
 
     files.make_dir(out)
     paper = package_toml("experts/paper.toml")

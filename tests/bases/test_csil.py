@@ -10,11 +10,11 @@ import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known import same
+from soar_il.deep import critics, mixed, parts, policy, replay
+from soar_il.deep.settings import Settings
 
 from soar_il import rng
 from soar_il.bases import csil, reversion
-from soar_il.deep import critics, mixed, parts, policy, replay
-from soar_il.deep.settings import Settings
 from soar_il.demos import Demos
 from soar_il.types import Batch, Spec, Treated
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import tiny
 from known import KNOWN, normals
+from soar_il.deep import parts, replay
 
 from soar_il import Demos
 from soar_il.bases.inverse import inferring
-from soar_il.deep import parts, replay
 from soar_il.types import Spec, Treated
 
 SPEC = Spec(4, 2, absorbing=True)

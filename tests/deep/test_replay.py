@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-
 from soar_il.deep import replay
+
 from soar_il.errors import ConfigError
 from soar_il.types import Spec, Treated
 

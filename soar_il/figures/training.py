@@ -5,7 +5,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from soar_il.report.style import STYLE, save
+from soar_il.figures.style import STYLE, save
 
 Records = list[dict[str, Any]]
 

@@ -1,4 +1,4 @@
-"""How fast a method learns: area under the curve, steps to a threshold, and their ratio.
+"""How fast a method learns: area under the curve, steps or seconds to a threshold, their ratio.
 
 Curves are [..., runs, tasks, points] on one grid of steps for each task, higher is better.
 """
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from soar_il.report.aggregate import bootstrap
-from soar_il.report.stats import Interval
+from soar_il.statistics.aggregate import bootstrap
+from soar_il.statistics.intervals import Interval
 
 
 class Ratio(NamedTuple):
-    """Steps of one method over steps of another, and how many runs never got there."""
+    """Steps (or seconds) of one method over those of another; how many runs never got there."""
 
     interval: Interval
     censored: tuple[int, int]
@@ -36,23 +36,37 @@ def area(curves: np.ndarray, grid: np.ndarray) -> Any:
 
 def steps_to(curves: np.ndarray, grid: np.ndarray, threshold: float) -> np.ndarray:
     """The first step at which a curve is at the threshold, inf for one that never is."""
+    return arrival(curves, np.broadcast_to(np.asarray(grid, float), curves.shape), threshold)
+
+
+def arrival(curves: np.ndarray, clock: np.ndarray, threshold: float) -> np.ndarray:
+    """What its clock shows when a curve is first at the threshold, inf for one that never is."""
     reached = curves >= threshold
-    first = np.asarray(grid, float)[reached.argmax(axis=-1)]
+    first = np.take_along_axis(clock, reached.argmax(axis=-1)[..., None], axis=-1)[..., 0]
     return np.where(reached.any(axis=-1), first, np.inf)
 
 
 def threshold_ratio(
-    x: ArrayLike, y: ArrayLike, grid: np.ndarray, threshold: float, seed: int = 0
+    x: ArrayLike,
+    y: ArrayLike,
+    grid: np.ndarray,
+    threshold: float,
+    seed: int = 0,
+    clocks: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Ratio:
     """Mean steps to the threshold, x over y, runs paired; [runs, points] each.
 
     Steps are restricted to the grid's end: a run that never arrives counts with all the steps that
     it was given. The ratio is of these restricted means, whoever was censored; where both are
-    there from the start there is none.
+    there from the start there is none. With ``clocks``, the seconds that each run had taken at
+    the grid's steps, the ratio is of seconds.
     """
-    end = float(grid[-1])
-    times = [steps_to(np.asarray(c, float)[:, None], grid, threshold) for c in (x, y)]
-    cut = [np.minimum(t, end) for t in times]
+    curves = [np.asarray(c, float)[:, None] for c in (x, y)]
+    shown = [np.broadcast_to(np.asarray(grid, float), c.shape) for c in curves]
+    if clocks is not None:
+        shown = [clock[:, None] for clock in clocks]
+    times = [arrival(c, clock, threshold) for c, clock in zip(curves, shown, strict=True)]
+    cut = [np.minimum(t, clock[..., -1]) for t, clock in zip(times, shown, strict=True)]
 
     def ratio(a: np.ndarray, b: np.ndarray) -> Any:
         return _over(a.mean(axis=(-2, -1)), b.mean(axis=(-2, -1)))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from soar_il.report.stats import FEWEST, Interval
+from soar_il.statistics.intervals import FEWEST, Interval
 
 RESAMPLES = 2000
 Statistic = Callable[..., Any]
@@ -22,6 +22,11 @@ def iqm(scores: np.ndarray) -> Any:
     flat = np.sort(_flat(scores), axis=-1)
     cut = flat.shape[-1] // 4
     return flat[..., cut : flat.shape[-1] - cut].mean(axis=-1)
+
+
+def iqm_curve(curves: np.ndarray) -> Any:
+    """The interquartile mean at each point, [..., runs, tasks, points] to [..., points]."""
+    return np.moveaxis(iqm(np.moveaxis(curves, -1, 0)), 0, -1)
 
 
 def mean(scores: np.ndarray) -> Any:
@@ -89,6 +94,11 @@ def _widened(runs: int, level: float) -> float:
 def difference(x: np.ndarray, y: np.ndarray) -> Any:
     """Of the means; with ``paired`` rows, the mean of the paired differences."""
     return mean(x) - mean(y)
+
+
+def iqm_difference(x: np.ndarray, y: np.ndarray) -> Any:
+    """Of the interquartile means; with ``paired`` rows, drawn from the same seeds."""
+    return iqm(x) - iqm(y)
 
 
 def _flat(scores: np.ndarray) -> np.ndarray:

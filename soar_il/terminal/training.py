@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from soar_il.report.progress import Rate, console
+from soar_il.terminal.progress import Rate, console
 
 
 class TrainingProgress:
