@@ -253,7 +253,7 @@ def assigned(settings: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
     return nested
 
 
-OURS = {"output.txt", "attempts.jsonl"}  # what a sweep writes into a job's folder beforehand
+OURS = {"output.txt", "failed.json"}  # what a sweep writes into a job's folder beforehand
 
 
 def check_empty(folder: Path) -> None:
