@@ -129,9 +129,14 @@ def check_sizes(cfg: Config, env: BlindEnv) -> None:
             f"capacity is {s.capacity}",
             do=f"give at least {needed}, an episode of {env.horizon} steps for each critic",
         )
-    if cfg.observed > env.observation_size:
+    check_observed(cfg.observed, env)
+
+
+def check_observed(observed: int, env: BlindEnv) -> None:
+    """No more coordinates than there are."""
+    if observed > env.observation_size:
         raise ConfigError(
-            f"observed is {cfg.observed}",
+            f"observed is {observed}",
             env.name,
             f"an observation has {env.observation_size} coordinates; give at most these, 0 for all",
         )

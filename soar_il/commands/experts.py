@@ -1,6 +1,5 @@
 """``soar expert``: policies trained on the true reward, for demonstrations and for comparison."""
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +44,7 @@ def train(
     cfg = sac.resolve(env, preset, **assigned(settings), seed=seed)
     folder = out or Path("results") / "experts" / f"{env}-seed{seed}"
     run = Run.create(folder, cfg, env, None, say=say, make=sac.build)
-    show(preset, dataclasses.asdict(cfg))
+    show(cfg, preset, sac.resolve(env, preset, seed=seed))
     go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))
 
 

@@ -22,6 +22,7 @@ from rich.text import Text
 T = TypeVar("T")
 
 console = Console(highlight=False)
+errors = Console(highlight=False, stderr=True)
 
 
 class Rate(ProgressColumn):

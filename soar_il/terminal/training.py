@@ -25,7 +25,9 @@ class TrainingProgress:
             TextColumn("{task.fields[seen]}"),
         ]
         self._progress = Progress(*columns, console=console, disable=not self._shown)
-        self._task = self._progress.add_task("", total=total, completed=start, seen="compiling")
+        self._task = self._progress.add_task(
+            "", total=total, completed=start, seen="the first episodes, then compiling"
+        )
 
     def __enter__(self) -> Self:
         self._progress.start()
