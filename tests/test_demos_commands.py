@@ -73,7 +73,7 @@ def test_check_prints_notices_and_raises_errors(demos, tmp_path, capsys):
     assert "could be of Pendulum-v1, with 1 notice" in capsys.readouterr().out
     with pytest.raises(DemoError, match="repeat another"):
         commands.check(path, "Pendulum-v1", strict=True)
-    with pytest.raises(DemoError, match="says Pendulum-v1"):
+    with pytest.raises(DemoError, match="say Pendulum-v1"):
         commands.check(path, "Hopper-v5")
 
 

@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from soar_il.demos import align, reference
+from soar_il.demos import align, fit, reference
 from soar_il.demos.format import Demos
-from soar_il.demos.validate import FloatArray
 from soar_il.errors import DemoError
-
-SLACK = 1e-5  # of a bound's size: what float32 may lose
 
 
 @dataclass(frozen=True)
@@ -26,16 +23,6 @@ class Notice:
         return f"{text} ({self.do})" if self.do else text
 
 
-def require_actions(demos: Demos, method: str) -> None:
-    """For a method that imitates actions."""
-    if demos.actions is None:
-        raise DemoError(
-            f"{method} imitates actions and these demonstrations have none",
-            "actions",
-            "choose a state-only method, or record the expert's actions",
-        )
-
-
 def check(demos: Demos, env_id: str, strict: bool = False) -> list[Notice]:
     """Raise on what cannot be right in that environment, return what only looks wrong.
 
@@ -43,10 +30,7 @@ def check(demos: Demos, env_id: str, strict: bool = False) -> list[Notice]:
     """
     env = _make(env_id)
     try:
-        _recorded_elsewhere(demos, env_id)
-        _inside("observations", demos.observations, env.observation_space, env_id)
-        if demos.actions is not None:
-            _inside("actions", demos.actions, env.action_space, env_id)
+        _require_fit(demos, env, env_id)
         found = notices(demos) + _ends(demos, env.spec.max_episode_steps, env_id)
         found += [Notice(what, do=do) for what, do in reference.compare(demos, env)]
     finally:
@@ -54,6 +38,18 @@ def check(demos: Demos, env_id: str, strict: bool = False) -> list[Notice]:
     if strict and found:
         raise DemoError(found[0].what, found[0].where, found[0].do)
     return found
+
+
+def _require_fit(demos: Demos, env: Any, env_id: str) -> None:
+    """As training does, and observations too are held against their space."""
+    fit.require_same_env(demos, env_id)
+    for field, arrays, space in (
+        ("observations", demos.observations, env.observation_space),
+        ("actions", demos.actions, env.action_space),
+    ):
+        if arrays is not None:
+            fit.require_size(field, arrays[0].shape[1], space.shape[0], env_id)
+            fit.require_inside(field, arrays, space.low, space.high, env_id)
 
 
 def spaces(env_id: str) -> tuple[Any, Any]:
@@ -80,39 +76,6 @@ def _make(env_id: str) -> Any:
                 f"is {space}", f"{env_id}, {name}", "choose an environment whose spaces are vectors"
             )
     return env
-
-
-def _recorded_elsewhere(demos: Demos, env_id: str) -> None:
-    said = demos.about.get("env")
-    if isinstance(said, str) and said != env_id:
-        raise DemoError(
-            f"says {said}, the environment is {env_id}",
-            "about.env",
-            f"use {said}, or correct the provenance",
-        )
-
-
-def _inside(field: str, arrays: tuple[FloatArray, ...], space: Any, env_id: str) -> None:
-    size = space.shape[0]
-    if arrays[0].shape[1] != size:
-        raise DemoError(
-            f"have {arrays[0].shape[1]} features, {env_id} has {size}",
-            field,
-            f"these are not of {env_id}, or of another version or setting of it",
-        )
-    low, high = (np.asarray(bound, dtype=np.float64) for bound in (space.low, space.high))
-    room = SLACK * np.maximum(1.0, np.where(np.isfinite(high - low), high - low, 1.0))
-    for i, array in enumerate(arrays):
-        outside = (array < low - room) | (array > high + room)
-        if outside.any():
-            step, j = np.argwhere(outside)[0]
-            raise DemoError(
-                f"is {array[step, j]:g}, {env_id} allows {low[j]:g} to {high[j]:g}",
-                f"trajectory {i}, step {step}, {field}[{j}]",
-                "give the environment's own units (not normalised), as env.step received them"
-                if field == "actions"
-                else "give the environment's own units (not normalised)",
-            )
 
 
 def _ends(demos: Demos, limit: int | None, env_id: str) -> list[Notice]:
