@@ -87,7 +87,7 @@ CASES = {
     "text called npz": (touch("x.npz", b"hello" * 99), r"x.npz: is not an \.npz file\n"),
     "a file of another kind": (
         touch("x.csv", b"1,2"),
-        r"x.csv: is neither a \.demos folder nor.*\n.*convert",
+        r"x.csv: is of no known kind\n.*\.hdf5.*convert it yourself",
     ),
     "no file": (lambda tmp: Demos.load(tmp / "no.demos"), "no.demos: does not exist\n.*spelling"),
     "no .npz": (lambda tmp: Demos.load(tmp / "no.npz"), "no.npz: cannot be read .*\n.*path"),

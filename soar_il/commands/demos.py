@@ -15,11 +15,14 @@ from soar_il.demos import store, summary
 from soar_il.demos.check import check as against
 from soar_il.demos.check import notices
 from soar_il.demos.format import Demos
+from soar_il.demos.named import parse_keys
 from soar_il.errors import DemoError, DemoWarning
 from soar_il.report.progress import console
 
 Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
 Place = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMOS")]
+Keys = Annotated[str, tyro.conf.arg(metavar="NAME=THEIRS,...")]
+FILES = ("*.demos", "*.npz", "*.hdf5", "*.h5")
 
 
 @contextmanager
@@ -45,13 +48,15 @@ def list_(folder: Annotated[Path, tyro.conf.Positional] = Path()) -> None:
     """The demonstrations in a folder.
 
     Args:
-        folder: Where to look for .demos folders and .npz files.
+        folder: Where to look for .demos folders, .npz and .hdf5 files.
     """
     if not folder.is_dir():
         raise DemoError("is not a folder", str(folder), "give the folder that holds them")
-    found = sorted([*folder.glob("*.demos"), *folder.glob("*.npz")])
+    found = sorted(path for kind in FILES for path in folder.glob(kind))
     if not found:
-        console.print(f"no .demos folder or .npz file in {folder}", soft_wrap=True, markup=False)
+        console.print(
+            f"no .demos folder, .npz or .hdf5 file in {folder}", soft_wrap=True, markup=False
+        )
         return
     shown = Table("name", "trajectories", "transitions", "environment")
     for path in found:
@@ -74,16 +79,17 @@ def _row(path: Path) -> tuple[str, str, str]:
     return str(counts[0]), str(counts[1]), escape(str(about.get("env", "?")))
 
 
-def info(path: Place, env: str | None = None, plot: Path | None = None) -> None:
+def info(path: Place, env: str | None = None, plot: Path | None = None, keys: Keys = "") -> None:
     """What demonstrations hold.
 
     Args:
-        path: A .demos folder or an .npz file.
+        path: A .demos folder, an .npz or .hdf5 file, or a Minari id or folder.
         env: A Gymnasium id to compare bounds with.
         plot: Where to save a figure (.png or .svg).
+        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
     """
     with _warnings_printed():
-        demos = Demos.load(path)
+        demos = Demos.load(path, parse_keys(keys))
     console.print(summary.table(summary.info(demos, env), escape(path.name)))
     for notice in notices(demos):
         _notice(notice)
@@ -93,16 +99,17 @@ def info(path: Place, env: str | None = None, plot: Path | None = None) -> None:
         )
 
 
-def check(path: Place, env: str, strict: bool = False) -> None:
+def check(path: Place, env: str, strict: bool = False, keys: Keys = "") -> None:
     """Whether demonstrations can be of an environment; stops at what cannot be right.
 
     Args:
-        path: A .demos folder or an .npz file.
+        path: A .demos folder, an .npz or .hdf5 file, or a Minari id or folder.
         env: The Gymnasium id.
         strict: Stop at notices too.
+        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
     """
     with _warnings_printed():
-        demos = Demos.load(path)
+        demos = Demos.load(path, parse_keys(keys))
         found = against(demos, env, strict)
     for notice in found:
         _notice(notice)
@@ -117,21 +124,23 @@ def convert(
     actions: Path | None = None,
     env: str | None = None,
     who: str | None = None,
+    keys: Keys = "",
     overwrite: bool = False,
 ) -> None:
     """Bring demonstrations into soar-il's format, or out of it.
 
     Args:
-        source: A .npz, .npy or .demos path, or the id or folder of a local Minari dataset.
+        source: A .npz, .npy, .hdf5 or .demos path, or the id or folder of a local Minari dataset.
         target: A .demos folder or an .npz file to write.
         shift: 0 where row t is (s_t, a_t); 1 where it is (s_{t+1}, a_t).
         actions: The .npy with the actions, where source is an .npy.
         env: The environment's id, for the provenance.
         who: Who the expert is, for the provenance.
+        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
         overwrite: Replace the target.
     """
     with _warnings_printed():
-        demos = sources.read(source, shift, actions)
+        demos = sources.read(source, shift, actions, parse_keys(keys))
     said = {key: value for key, value in (("env", env), ("who", who)) if value is not None}
     demos = Demos(demos.observations, demos.actions, demos.terminated, demos.about | said)
     written = demos.save(target, overwrite)
