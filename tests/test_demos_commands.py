@@ -70,7 +70,9 @@ def test_info_prints_brackets_as_they_are(demos, tmp_path, capsys):
 def test_check_prints_notices_and_raises_errors(demos, tmp_path, capsys):
     path = demos.save(tmp_path / "x.demos")
     commands.check(path, "Pendulum-v1")
-    assert "could be of Pendulum-v1, with 1 notice" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "could be of Pendulum-v1, with 2 notice" in out
+    assert "checked: sizes and bounds, " in out
     with pytest.raises(DemoError, match="repeat another"):
         commands.check(path, "Pendulum-v1", strict=True)
     with pytest.raises(DemoError, match="say Pendulum-v1"):

@@ -12,8 +12,7 @@ from rich.table import Table
 
 from soar_il.demos import convert as sources
 from soar_il.demos import store, summary
-from soar_il.demos.check import check as against
-from soar_il.demos.check import notices
+from soar_il.demos.check import examine, notices, raise_first
 from soar_il.demos.format import Demos
 from soar_il.demos.named import parse_keys
 from soar_il.errors import DemoError, DemoWarning
@@ -110,10 +109,19 @@ def check(path: Place, env: str, strict: bool = False, keys: Keys = "") -> None:
     """
     with _warnings_printed():
         demos = Demos.load(path, parse_keys(keys))
-        found = against(demos, env, strict)
+    checks = examine(demos, env)
+    found = [notice for made in checks for notice in made.found]
+    if strict:
+        raise_first(found)
     for notice in found:
         _notice(notice)
-    verdict = f"could be of {env}, with {len(found)} notice(s)" if found else f"fits {env}"
+    made = [each.name for each in checks if not each.lacking]
+    console.print(f"checked: {', '.join(made)}", soft_wrap=True, markup=False)
+    for each in checks:
+        if each.lacking:
+            console.print(f"not checked: {each.name}: {each.lacking}", soft_wrap=True, markup=False)
+    fits = f"fits {env} by {len(made)} of {len(checks)} checks"
+    verdict = f"could be of {env}, with {len(found)} notice(s)" if found else fits
     console.print(f"{path}: {demos!r} {verdict}", soft_wrap=True, markup=False)
 
 
