@@ -99,8 +99,10 @@ def test_convert_tells_what_it_did(tmp_path, capsys):
 def test_demonstrations_are_found_by_the_environments_name(tmp_path, monkeypatch):
     """In the folder, then in its demos folder; otherwise the error says how to get some."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DemoError, match="soar demos record Point-v0"):
-        places.find("Point-v0")
+    with pytest.raises(DemoError, match=r"soar_il\.record.*soar demos record --run"):
+        places.find("Point-v0")  # no expert of it is shipped
+    with pytest.raises(DemoError, match="`soar demos record Walker2d-v5`"):
+        places.find("Walker2d-v5")
     (tmp_path / "Point-v0.demos").mkdir()
     assert places.find("Point-v0") == Path("Point-v0.demos")
     (tmp_path / "demos" / "Point-v0.demos").mkdir(parents=True)

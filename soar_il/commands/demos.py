@@ -18,7 +18,6 @@ from soar_il.demos.named import parse_keys
 from soar_il.errors import DemoError, DemoWarning
 from soar_il.report.progress import console
 
-Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
 Place = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMOS")]
 Keys = Annotated[str, tyro.conf.arg(metavar="NAME=THEIRS,...")]
 FILES = ("*.demos", "*.npz", "*.hdf5", "*.h5")
@@ -156,30 +155,48 @@ def convert(
 
 
 def record(
-    env: Env,
+    env: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[ENV]")] = None,
+    run: Path | None = None,
+    at: int | None = None,
     out: Path | None = None,
     trajectories: int = 64,
     deterministic: bool = True,
     seed: int = 0,
     overwrite: bool = False,
 ) -> None:
-    """Record demonstrations of a shipped expert.
+    """Record demonstrations of a shipped expert, or of a policy that was trained here.
 
     Args:
-        env: The environment's id; `soar expert table` lists them.
+        env: The environment's id; `soar expert table` lists the shipped experts.
+        run: A run directory, in place of an environment: its last policy is recorded.
+        at: With a run: its policy after that many steps.
         out: A .demos folder or an .npz file to write; by default <env>.demos.
         trajectories: How many.
-        deterministic: The expert's mode, or draws from its policy.
+        deterministic: The policy's mode, or draws from it.
         seed: Of the starts and draws; the same seed gives the same trajectories.
         overwrite: Replace what is there.
     """
+    from soar_il.demos.places import file_name
     from soar_il.experts import record as recorder
     from soar_il.experts import shipped
 
-    policy, card = shipped.expert(env)
-    about = {"expert_sha256": card["sha256"]}
+    if (env is None) == (run is None):
+        raise DemoError(
+            "needs an environment or a run" if env is None else "takes an environment or a run",
+            "soar demos record",
+            "write `soar demos record Hopper-v5` or `soar demos record --run DIR`",
+        )
+    if run is not None:
+        policy = recorder.policy_of(run, at)
+        about: dict[str, object] = {"who": f"run {run.resolve().name}"}
+    else:
+        policy, card = shipped.expert(str(env))
+        about = {"expert_sha256": card["sha256"]}
+    target = out or Path(f"{file_name(policy.env)}.demos")
+    if target.exists() and not overwrite:
+        raise DemoError("exists", str(target), "choose another --out, or give --overwrite")
     made = recorder.record(policy, trajectories, deterministic, seed, about=about)
-    written = made.demos.save(out or Path(f"{env}.demos"), overwrite)
+    written = made.demos.save(target, overwrite)
     mean, std = made.returns.mean(), made.returns.std()
     console.print(f"{written}: {made.demos!r}", soft_wrap=True, markup=False)
     console.print(f"return {mean:.0f} ± {std:.0f} (not stored), seed {seed}")

@@ -1,19 +1,30 @@
-"""What an expert demonstrates: episodes of a policy, with the seeds they came from."""
+"""Demonstrations from a policy: its episodes, with the seeds they came from, without rewards."""
 
-from typing import NamedTuple
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import gymnasium
 import jax
 import numpy as np
 
 from soar_il import provenance
-from soar_il.deep import policy
-from soar_il.demos import Demos
+from soar_il.deep import policy as acting
+from soar_il.demos import Demos, places
 from soar_il.envs.blind import Source
 from soar_il.envs.scored import ScoredEnv
+from soar_il.errors import DemoError, DemoWarning
+from soar_il.experts import shipped
+from soar_il.runs import snapshot as snapshots
 from soar_il.runs.snapshot import Snapshot
 from soar_il.types import Spec
 
 FIRST_SEED = 2_000_000_000  # apart from the fixed seeds of evaluation
+MOST = 10_000  # episodes, before the seeds of another recording begin
+FIRST_USE = 16  # episodes, as many as are shipped of Hopper
+Act = Callable[[np.ndarray], np.ndarray]  # what an episode's policy does, in [-1, 1]
 
 
 class Recorded(NamedTuple):
@@ -21,6 +32,42 @@ class Recorded(NamedTuple):
 
     demos: Demos
     returns: np.ndarray
+
+
+def demonstrate(
+    env: Source,
+    policy: Any,
+    n: int = 16,
+    *,
+    deterministic: bool = True,
+    seed: int = 0,
+    horizon: int | None = None,
+    about: dict[str, Any] | None = None,
+) -> Demos:
+    """n episodes of a policy in an environment; ``soar_il.record`` is this function.
+
+    ``policy``: an object with ``predict`` as in Stable-Baselines3 (an ``Imitator`` too), or a
+    function of an observation; actions are in the environment's units. ``horizon`` is for an
+    environment without a time limit. The same seed gives the same starts. What the environment
+    pays is not kept.
+    """
+    outside = [0]
+    scored = ScoredEnv(env, horizon)
+    said = {"who": type(policy).__name__, "deterministic": deterministic, **(about or {})}
+    try:
+        made = _record(
+            scored, n, seed, lambda _: _player(policy, deterministic, scored, outside), said
+        )
+    finally:
+        if not isinstance(env, gymnasium.Env):
+            scored.close()
+    if outside[0]:
+        warnings.warn(
+            f"{outside[0]} actions were outside of the bounds and were clipped to them",
+            DemoWarning,
+            stacklevel=2,
+        )
+    return made.demos
 
 
 def record(
@@ -31,41 +78,140 @@ def record(
     source: Source | None = None,
     about: dict[str, object] | None = None,
 ) -> Recorded:
-    """Episode n starts from its own seed and draws its own noise."""
+    """Episodes of a run's or an expert's snapshot; episode n draws its own noise."""
     env = ScoredEnv(source or snapshot.env, snapshot.view.horizon)
-    first = FIRST_SEED + seed * 10_000
-    made = [_episode(env, snapshot, first + n, deterministic) for n in range(trajectories)]
-    env.close()
-    observations, actions, ends, returns = zip(*made, strict=True)
+    spec = Spec(0, env.action_size)
+
+    def player(seed: int) -> Act:
+        noise = np.asarray(jax.random.normal(jax.random.key(seed), (env.horizon, spec.action)))
+        step = iter(range(env.horizon))
+
+        def act(observation: np.ndarray) -> np.ndarray:
+            seen = snapshot.view(observation)
+            if deterministic:
+                return np.asarray(acting.play_mode(snapshot.layers, seen))
+            return np.asarray(acting.play(snapshot.layers, spec, seen, noise[next(step)])[0])
+
+        return act
+
     said = {
         "env": snapshot.env,
         "who": "soar-il expert",
         "deterministic": deterministic,
-        "reset_seeds": [first + n for n in range(trajectories)],
         "steps_trained": snapshot.steps,
-        "versions": provenance.about()["versions"],
         **(about or {}),
+    }
+    try:
+        return _record(env, trajectories, seed, player, said)
+    finally:
+        env.close()
+
+
+def policy_of(run: Path, at: int | None = None) -> Snapshot:
+    """The last policy that a run kept, or the one after ``at`` steps."""
+    paths = sorted((run / "snapshots").glob("*.safetensors"))
+    if not paths:
+        there = "no policy has been kept yet" if run.is_dir() else "is not a run directory"
+        raise DemoError(there, str(run), "give the folder of a run that has been trained")
+    if at is None:
+        return snapshots.load(paths[-1])
+    kept = {policy.steps: policy for policy in map(snapshots.load, paths)}
+    if at not in kept:
+        steps = ", ".join(map(str, kept))
+        raise DemoError(f"no policy was kept at {at} steps", str(run), f"give one of {steps}")
+    return kept[at]
+
+
+def find_or_record(env: str, say: Callable[[str], None]) -> Path:
+    """Demonstrations by the environment's name: the user's own, what is shipped, or, at first use,
+    a recording of the shipped expert, which is kept in the user's cache folder."""
+    found = places.known(env)
+    name = places.file_name(env)
+    card = shipped.cards().get(name)
+    if found is not None or card is None:
+        return found or places.find(env)
+    path = cache() / f"{name}-{card['sha256'][:12]}.demos"
+    if path.exists():
+        return path
+    say(f"no demonstrations of {name} here: recording {FIRST_USE} of the shipped expert in {path}")
+    snapshot, _ = shipped.expert(name)
+    demos = record(snapshot, FIRST_USE, about={"expert_sha256": card["sha256"]}).demos
+    try:
+        return demos.save(path)
+    except DemoError as error:
+        if path.exists():  # another process was faster
+            return path
+        do = "give --demos, or set XDG_CACHE_HOME to a folder that can be written"
+        raise DemoError(error.what, error.where, do) from None
+
+
+def cache() -> Path:
+    """Beside the compiled programs."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "soar-il" / "demos"
+
+
+def _record(
+    env: ScoredEnv, n: int, seed: int, player: Callable[[int], Act], about: dict[str, Any]
+) -> Recorded:
+    if not 1 <= n <= MOST:
+        raise DemoError(f"{n} episodes asked for", "record", f"ask for 1 to {MOST:,}")
+    if seed < 0:
+        raise DemoError(f"seed is {seed}", "record", "give 0 or more")
+    seeds = [FIRST_SEED + seed * MOST + i for i in range(n)]
+    made = [_episode(env, player(each), each) for each in seeds]
+    observations, actions, ends, returns = zip(*made, strict=True)
+    said = {
+        "env": env.name,
+        **about,
+        "reset_seeds": seeds,
+        "versions": provenance.about()["versions"],
     }
     return Recorded(Demos(observations, actions, np.array(ends), said), np.array(returns))
 
 
-def _episode(
-    env: ScoredEnv, snapshot: Snapshot, seed: int, deterministic: bool
-) -> tuple[np.ndarray, np.ndarray, bool, float]:
-    spec = Spec(0, env.action_size)
-    noise = np.asarray(jax.random.normal(jax.random.key(seed), (env.horizon, spec.action)))
+def _episode(env: ScoredEnv, act: Act, seed: int) -> tuple[np.ndarray, np.ndarray, bool, float]:
     observations: list[np.ndarray] = [env.reset(seed)]
     actions: list[np.ndarray] = []
     total = 0.0
     terminated = truncated = False
     while not (terminated or truncated):
-        seen = snapshot.view(observations[-1])
-        if deterministic:
-            action = np.asarray(policy.play_mode(snapshot.layers, seen))
-        else:
-            action = np.asarray(policy.play(snapshot.layers, spec, seen, noise[len(actions)])[0])
+        action = act(observations[-1])
         observation, reward, terminated, truncated = env.step_scored(action)
         observations.append(observation)
         actions.append(env.to_env(action))
         total += reward
     return np.stack(observations), np.stack(actions), terminated, total
+
+
+def _player(policy: Any, deterministic: bool, env: ScoredEnv, outside: list[int]) -> Act:
+    """Of somebody else's policy, for one episode; a recurrent one is handed its state back."""
+    predict = getattr(policy, "predict", None)
+    if predict is None and not callable(policy):
+        raise DemoError(
+            f"is {type(policy).__name__}, which cannot act",
+            "policy",
+            "give an object with predict(observation, deterministic=...) or a function",
+        )
+    state: Any = None
+
+    def act(observation: np.ndarray) -> np.ndarray:
+        nonlocal state
+        if predict is None:
+            given = policy(observation)
+        else:
+            more = {} if state is None else {"state": state, "episode_start": np.zeros(1, bool)}
+            given, state = predict(observation, deterministic=deterministic, **more)
+        action = np.asarray(given, np.float64).reshape(-1)
+        if action.shape != (env.action_size,) or not np.isfinite(action).all():
+            raise DemoError(
+                f"gave {action}"
+                if action.size == env.action_size
+                else f"gave {action.size} numbers",
+                f"policy in {env.name}",
+                f"give {env.action_size} finite numbers in the environment's units",
+            )
+        room = 1e-5 * (env.high - env.low)
+        outside[0] += bool(((action < env.low - room) | (action > env.high + room)).any())
+        return env.from_env(action)
+
+    return act
