@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 
-from soar_il.figures.style import STYLE, save
+from soar_il.figures.style import STYLE, roomy, save
 
 Records = list[dict[str, Any]]
 
@@ -24,6 +25,8 @@ def training_figure(metrics: Records, scores: Records, title: str, path: Path) -
             top.plot([r["steps"] for r in scores], [r[name] for r in scores], ".-", label=label)
         top.set_title("true return (never seen by the learner)", fontsize=9)
         if scores:
+            _references(top, scores)
+            roomy(top, False)
             top.legend(fontsize=8)
         for ax, (name, label) in zip(axes.flat[1:], panels, strict=True):
             known = [r for r in metrics if name in r]
@@ -33,6 +36,18 @@ def training_figure(metrics: Records, scores: Records, title: str, path: Path) -
             ax.set_xlabel("environment steps")
         figure.suptitle(title, fontsize=9)
         return save(figure, path.parent, path.name)
+
+
+def _references(ax: Axes, scores: Records) -> None:
+    """The returns of the expert and of random play, which normalised returns imply."""
+    known = [r for r in scores if r.get("normalised") is not None]
+    low, high = (pick(known, key=lambda r: r["return"], default=None) for pick in (min, max))
+    if low is None or high is None or low["normalised"] == high["normalised"]:
+        return
+    scale = (high["return"] - low["return"]) / (high["normalised"] - low["normalised"])
+    random = low["return"] - scale * low["normalised"]
+    ax.axhline(random + scale, color="grey", lw=0.8, ls=":", label="expert")
+    ax.axhline(random, color="grey", lw=0.8, ls="--", label="random")
 
 
 def experts_figure(cards: dict[str, dict[str, Any]], paper: dict[str, float], path: Path) -> Path:

@@ -14,7 +14,7 @@ FEWEST_OTHERS = 2
 
 
 class Failed(NamedTuple):
-    """A run that ended no better than random, or far below the other seeds of its arm."""
+    """A run that ended near random, far below the other seeds of its arm or its own beginning."""
 
     env: str
     label: str
@@ -29,27 +29,34 @@ def failed(study: Study) -> list[Failed]:
     for (env, label, _), runs in cells(study.results).items():
         at = last_common(runs)
         returns = np.array([value_at(r, at, raw=True) for r in runs])
+        firsts = np.array([r.returns[0] for r in runs])
         known = study.references.get(env, Reference(None, "", None, ""))
-        for r, why in zip(runs, reasons(returns, known), strict=True):
+        for r, why in zip(runs, reasons(returns, firsts, known), strict=True):
             if why:
                 found.append(Failed(env, label, r.seed, value_at(r, at, raw=True), why))
     return found
 
 
-def reasons(returns: np.ndarray, known: Reference) -> list[str]:
-    """For each run what is wrong with its return, "" where nothing is."""
+def reasons(returns: np.ndarray, firsts: np.ndarray, known: Reference) -> list[str]:
+    """For each run of an arm what is wrong with its return, "" where nothing is.
+
+    ``firsts`` are returns at the first evaluation, as of a clone that training began from.
+    """
     scale = float(np.abs(returns).max())
     if known.random is not None:
         scale = abs((returns.max() if known.expert is None else known.expert) - known.random)
-    return [_reason(returns, n, known, scale) for n in range(len(returns))]
+    return [_reason(returns, firsts, n, known, scale) for n in range(len(returns))]
 
 
-def _reason(returns: np.ndarray, n: int, known: Reference, scale: float) -> str:
+def _reason(returns: np.ndarray, firsts: np.ndarray, n: int, known: Reference, scale: float) -> str:
     value, others = returns[n], np.delete(returns, n)
     if known.random is not None:
-        level = known.random + (0.0 if known.expert is None else NEAR_RANDOM * scale)
-        if value <= level:
-            return f"no better than random play ({known.random:,.0f})"
+        room = 0.0 if known.expert is None else NEAR_RANDOM * scale
+        if value <= known.random + room:
+            hardly = "hardly" if room else "no"
+            return f"{hardly} better than random play, {known.random:,.0f}"
+    if value < firsts[n] - FAR * scale:
+        return f"it began at {firsts[n]:,.0f}"
     if len(others) < FEWEST_OTHERS:
         return ""
     middle = float(np.median(others))

@@ -10,6 +10,7 @@ from soar_il.report.results import Result, Study, cells, is_normal, last_common,
 from soar_il.statistics import aggregate
 from soar_il.statistics.intervals import FEWEST, Interval
 
+MOST = 5  # failed runs of an arm that are named
 SCALE = "of the expert's lead over random play"
 
 
@@ -86,10 +87,16 @@ def _alone(runs: Sequence[Result]) -> str:
 
 def warnings(study: Study, found: Sequence[Failed]) -> list[str]:
     """What the first sentences must not be read without."""
-    said = [
-        f"{f.label}, seed {f.seed}, on {f.env} failed: it ended at {f.value:,.0f}; {f.why}."
-        for f in found
-    ]
+    by_arm: dict[tuple[str, str], list[Failed]] = {}
+    for f in found:
+        by_arm.setdefault((f.label, f.env), []).append(f)
+    said = []
+    for (label, env), fallen in by_arm.items():
+        count = sum((r.label, r.env) == (label, env) for r in study.results)
+        each = [f"seed {f.seed} ended at {f.value:,.0f} ({f.why})" for f in fallen[:MOST]]
+        more = f", and {len(fallen) - MOST} more" if len(fallen) > MOST else ""
+        named = f"{len(fallen)} of {count} runs of {label} on {env} failed"
+        said.append(f"{named}: {', '.join(each)}{more}.")
     gone = [m for m in study.missing if m.purpose == "report"]
     if gone:
         names = ", ".join(m.name for m in gone[:3]) + (", ..." if len(gone) > 3 else "")

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from soar_il.figures.style import INK, PANEL
+from soar_il.figures.style import COLOURS, INK, PANEL, band, roomy
 from soar_il.report.arm_tables import over_environments
 from soar_il.report.compare import Comparison
 from soar_il.report.results import (
@@ -26,8 +26,6 @@ from soar_il.statistics.intervals import FEWEST, Interval, mean_interval
 
 MOST = 12  # comparisons in a figure
 MOST_RUNS = 40  # that are drawn one by one behind their mean
-NARROW = 0.2  # of the largest return: what an axis has to span at least
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
 
 
 class Panel(NamedTuple):
@@ -72,18 +70,6 @@ def _panel(
     return Panel(name, section, caption, figure)
 
 
-def roomy(ax: Axes, normal: bool) -> None:
-    """No difference looks larger than it is: the axis holds 0 and the expert, or a fair range."""
-    low, high = ax.get_ylim()
-    if normal:
-        ax.set_ylim(min(0.0, low), max(1.05, high))
-        return
-    known = max(abs(low), abs(high))
-    if known and high - low < NARROW * known:
-        middle = (low + high) / 2
-        ax.set_ylim(middle - NARROW * known / 2, middle + NARROW * known / 2)
-
-
 def _for(study: Study, purpose: str) -> list[Result]:
     return [r for r in study.results if r.purpose == purpose]
 
@@ -92,13 +78,6 @@ def _colours(results: Sequence[Result]) -> dict[str, str]:
     keys = sorted(cells(results), key=lambda key: key[2])  # what is reported comes first
     labels = dict.fromkeys(key[1] for key in keys)
     return {label: COLOURS[n % len(COLOURS)] for n, label in enumerate(labels)}
-
-
-def band(ax: Axes, x: np.ndarray, made: Interval, colour: str, label: str, dashed: bool) -> None:
-    """A line and, where there is one, its interval."""
-    ax.plot(x, made.value, "--" if dashed else "-", color=colour, lw=1.6, label=label)
-    if np.all(np.isfinite(made.low)):
-        ax.fill_between(x, made.low, made.high, color=colour, alpha=0.18, lw=0)
 
 
 def _learning(study: Study, purpose: str) -> Iterator[Panel]:

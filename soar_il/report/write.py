@@ -34,11 +34,12 @@ NOTES = (
     "Intervals are 95 %: Student's for means over seeds, else a seeded bootstrap within each "
     "environment, widened for few runs. In simulated studies with 5 and 10 seeds of normal, "
     "heavy-tailed and bimodal scores they held the truth in 88 to 99 % "
-    "(tests: test_intervals_cover). Below five seeds there is none, and a range is shown.",
+    "(tests/statistics/test_aggregate.py: test_intervals_cover). Below five seeds there is none, "
+    "and a range is shown.",
     "An interquartile mean leaves out the best and the worst quarter of the runs: what failed is "
-    "named apart. A run failed if it ended no better than random play, or far below the others: by "
-    "three deviations, and by a fifth of the way from random to the expert or of the largest "
-    "return.",
+    "named apart. A run failed if it ended within 5 % of random play; or a fifth of the way from "
+    "random to the expert (or of the largest return) below where it began; or as far below the "
+    "others, by three of their deviations too.",
 )
 JUDGED = (
     "Supported: the whole interval is on the claim's side. Not supported: the whole interval is on "

@@ -2,16 +2,19 @@
 
 import dataclasses
 import hashlib
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from soar_il import build
 from soar_il.bases import BASES
+from soar_il.configure import Config
 from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
 from soar_il.errors import ConfigError, DemoError, SoarError
 from soar_il.sweep import grid
 from soar_il.sweep.grid import Job, Sweep
+from soar_il.sweep.kinds import Resolve
 
 
 class Checked(NamedTuple):
@@ -33,7 +36,7 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
     _complete(sweep, chosen)
     settings = {job.name: resolved(job) for job in sweep.jobs if _resolvable(job)}
     if sweep.trained:
-        _environments(chosen, settings)
+        _environments(chosen)
     wants_demos = sweep.trained and "demos" in sweep.kind.options
     found = _found(chosen) if wants_demos else {}
     _runnable(chosen, found if wants_demos else None)
@@ -51,12 +54,13 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
 
 def resolved(job: Job) -> dict[str, Any]:
     """The settings that the job's command will arrive at."""
-    resolve = job.kind.resolve
-    if resolve is None:
-        return {}
+    return {} if job.kind.resolve is None else dataclasses.asdict(_config(job, job.kind.resolve))
+
+
+def _config(job: Job, resolve: Resolve) -> Config:
     options = job.kind.options | job.options
     try:
-        return dataclasses.asdict(resolve(options, job.kind.nested(job.options)))
+        return resolve(options, job.kind.nested(job.options))
     except SoarError as error:
         raise ConfigError(error.what, f"{job.name}: {error.where}", error.do) from None
 
@@ -65,18 +69,20 @@ def _resolvable(job: Job) -> bool:
     return "base" not in job.kind.options or job.options["base"] in BASES
 
 
-def _environments(chosen: list[Job], settings: dict[str, Any]) -> None:
-    """Each can be made, as its jobs will make it, and shows as many coordinates as they ask for."""
-    asked = set()
-    for job in chosen:
-        said = settings.get(job.name, job.options)
-        asked.add((str(job.options["env"]), said.get("horizon", 0), said.get("observed", 0)))
-    for name, horizon, observed in sorted(asked):
-        env = BlindEnv(name, horizon or None)
-        try:
-            build.check_observed(observed, env)
-        finally:
-            env.close()
+def _environments(chosen: list[Job]) -> None:
+    """Each can be made, as its jobs will make it, and has the sizes that their settings ask for."""
+    with ExitStack() as opened:
+        made: dict[tuple[str, int], BlindEnv] = {}
+        for job in chosen:
+            resolve = job.kind.resolve if _resolvable(job) else None
+            cfg = None if resolve is None else _config(job, resolve)
+            name = str(job.options["env"])
+            horizon = int(job.options.get("horizon", 0)) if cfg is None else cfg.horizon
+            if (name, horizon) not in made:
+                made[name, horizon] = env = BlindEnv(name, horizon or None)
+                opened.callback(env.close)
+            if cfg is not None:
+                build.check_sizes(cfg, made[name, horizon])
 
 
 def _complete(sweep: Sweep, chosen: list[Job]) -> None:

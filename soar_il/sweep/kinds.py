@@ -11,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from soar_il.configure import Config
+from soar_il.configure import SHORT, Config
 from soar_il.errors import ConfigError, closest
 
 Options = dict[str, Any]
-Resolve = Callable[[Options, dict[str, Any]], Any]  # options and nested settings to a Config
+Resolve = Callable[[Options, dict[str, Any]], Config]  # of options and nested settings
 
 NOT_A_JOB_S = ("out", "settings")  # the sweep chooses the folder, and writes settings as options
-ALIASES = {"critics": "learner.critics", "sigma": "learner.sigma"}  # options that are settings too
+ALIASES = {name: f"learner.{name}" for name in SHORT}  # options that are settings too
 
 
 @dataclasses.dataclass(frozen=True)

@@ -135,22 +135,33 @@ def test_a_run_that_never_arrives_counts_with_all_its_seconds():
 NOWHERE = Reference(None, "", None, "")
 
 
+def reasons(returns, known=NOWHERE, firsts=None):
+    returns = np.array(returns, float)
+    return failures.reasons(returns, returns if firsts is None else np.array(firsts), known)
+
+
 def test_one_seed_far_below_the_others_failed():
-    assert failures.reasons(np.array([-67.0, -72.0, -119.0]), NOWHERE) == [
-        "", "", "the others are at -72 to -67"
-    ]  # fmt: skip
+    assert reasons([-67, -72, -119]) == ["", "", "the others are at -72 to -67"]
 
 
 def test_seeds_that_merely_differ_did_not_fail():
-    assert not any(failures.reasons(np.array([0.2, 0.5, 0.6, 0.9, 1.0]) * 3000, NOWHERE))
-    assert not any(failures.reasons(np.array([3552.0, 3554.0, 3549.0, 3300.0]), NOWHERE))
+    assert not any(reasons([600, 1500, 1800, 2700, 3000]))
+    assert not any(reasons([3552, 3554, 3549, 3300]))
 
 
-def test_what_is_no_better_than_random_failed_also_where_all_did():
+def test_what_is_hardly_better_than_random_failed_also_where_all_did():
     known = Reference(20.0, "", 3500.0, "")
-    made = failures.reasons(np.array([25.0, 30.0, 100.0]), known)
-    assert made == ["no better than random play (20)"] * 3
-    assert not any(failures.reasons(np.array([900.0, 1000.0]), known))
+    assert reasons([25, 30, 100], known) == ["hardly better than random play, 20"] * 3
+    assert not any(reasons([900, 1000], known))
+    alone = Reference(20.0, "", None, "")  # the expert's return is not known
+    assert reasons([15, 100], alone) == ["no better than random play, 20", ""]
+
+
+def test_a_run_that_lost_what_it_began_with_failed():
+    """As one that left its clone; one that lost 1 % did not."""
+    known = Reference(20.0, "", 3500.0, "")
+    made = reasons([1700, 3520], known, firsts=[3533, 3560])
+    assert made == ["it began at 3,533", ""]
 
 
 def test_failed_runs_are_named_at_the_top():
@@ -158,7 +169,8 @@ def test_failed_runs_are_named_at_the_top():
     fallen = dataclasses.replace(runs[2], returns=0 * runs[2].returns, normal=0 * runs[2].normal)
     made = study([*runs[:2], fallen, *runs[3:]])
     (warning,) = headline.warnings(made, failures.failed(made))
-    assert warning.startswith("csil, seed 2, on Hopper-v5 failed: it ended at 0; the others are")
+    said = "1 of 6 runs of csil on Hopper-v5 failed: seed 2 ended at 0 (the others are at"
+    assert warning.startswith(said)
 
 
 @pytest.mark.parametrize("kind", ["normal", "bimodal"])

@@ -1,5 +1,7 @@
 """A sweep knows every option and setting that its command does, and what they may be."""
 
+import sys
+
 import gymnasium as gym
 import pytest
 import toys
@@ -7,7 +9,7 @@ import toys
 from soar_il.commands import deep
 from soar_il.commands.sweep import kinds
 from soar_il.errors import SoarError
-from soar_il.sweep import checks, estimate, grid
+from soar_il.sweep import checks, estimate, folder, grid, local
 
 
 def read(tmp_path, text):
@@ -82,3 +84,23 @@ def test_a_value_of_the_wrong_type_is_found_at_once(tmp_path, text, says):
     with pytest.raises(SoarError) as error:
         read(tmp_path, text)
     assert says in str(error.value)
+
+
+class Silent:
+    """A screen that says nothing."""
+
+    def started(self, job):
+        pass
+
+    def ended(self, job, problem):
+        pass
+
+    def look(self):
+        pass
+
+
+def test_what_ended_a_job_is_kept_until_it_is_started_again(tmp_path):
+    job, place = grid.Job("a", kinds()["tabular"], {}), tmp_path / "a"
+    for code, wanted in (("import sys; sys.exit('no such luck')", "no such luck"), ("", "")):
+        local.run([job], tmp_path, 1, Silent(), (sys.executable, "-c", code))
+        assert folder.problem(place) == wanted
