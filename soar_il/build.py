@@ -1,65 +1,32 @@
 """From settings, an environment and demonstrations to the parts and first state of Algorithm 1."""
 
-import dataclasses
-import math
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from soar_il import config, rng
+from soar_il import rng
 from soar_il.bases import BASES
 from soar_il.bases.api import Base
-from soar_il.deep import parts as deep
-from soar_il.deep import replay
-from soar_il.deep.collect import Collector
-from soar_il.deep.settings import Settings
+from soar_il.bases.given import Given
+from soar_il.bases.inverse import inferring
+from soar_il.configure import Config
 from soar_il.demos import Demos
+from soar_il.engine import parts as engine
+from soar_il.engine import replay
+from soar_il.engine.collect import Collector
+from soar_il.engine.parts import Kit
 from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.view import View, view_of
-from soar_il.errors import ConfigError, DemoError, closest
+from soar_il.errors import ConfigError, DemoError
+from soar_il.learners import LEARNERS
+from soar_il.learners.settings import Settings
+from soar_il.networks.mlp import Layers
 from soar_il.soar import Parts, State
 from soar_il.types import Spec, Trajectory
 
-
-@dataclasses.dataclass(frozen=True)
-class Config:
-    """All that decides a run, besides the demonstrations.
-
-    Args:
-        env: The environment's id.
-        base: The base method, by its name in the table.
-        seed: Of every random draw.
-        termination: absorbing, fixed or early; see envs/view.py.
-        standardise: Whether observations are standardised by the demonstrations.
-        indicator: How far from the data the absorbing state lies, in its own coordinate.
-        observed: How many coordinates of an observation the networks are given, from the first; 0
-            for all. Ant's and Humanoid's positions and velocities come first, contact forces last.
-        horizon: Steps after which an episode is cut; 0 for the environment's own limit.
-        demonstrations: How many trajectories to use, from the first; 0 for all.
-        learner: Settings of SAC with L pairs of critics.
-        cost: Settings of the base method.
-    """
-
-    env: str
-    base: str
-    seed: int = 0
-    termination: Literal["absorbing", "fixed", "early"] = "absorbing"
-    standardise: bool = True
-    indicator: float = 10.0
-    observed: int = 0
-    horizon: int = 0
-    demonstrations: int = 0
-    learner: Settings = dataclasses.field(default_factory=Settings)
-    cost: Any = None
-
-    def __post_init__(self) -> None:
-        for name in ("seed", "observed", "horizon", "demonstrations"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}", do="give 0 or more")
-        if not 0 < self.indicator < math.inf:
-            raise ConfigError(f"indicator is {self.indicator}", do="give a positive number")
+MOST_FRESH = 65_536  # under ``fixed`` an iteration may add many more; the oldest are left out
 
 
 class Built(NamedTuple):
@@ -71,35 +38,8 @@ class Built(NamedTuple):
     view: View
     spec: Spec
     no_data: Callable[[], Any]  # D^0 anew
+    kept: Callable[[Any], Layers]  # pi^k -> what is evaluated and saved
     trajectory: Any = Trajectory  # what collect makes a list of
-
-
-def resolve(base: str, env: str, preset: str = "tuned", **overrides: Any) -> Config:
-    """A preset, its section for this environment, then what the user says; nested as in TOML."""
-    if base not in BASES:
-        raise ConfigError(f"no base method is called {base!r}", do=closest(base, BASES))
-    return from_preset(base, env, preset, overrides)
-
-
-def from_preset(base: str, env: str, preset: str, overrides: dict[str, Any]) -> Config:
-    mapping = config.preset_mapping(base, preset)
-    special = mapping.pop("env", {}).get(env, {})
-    for layer in (special, overrides):
-        mapping = _merged(mapping, layer)
-    return from_mapping({**mapping, "base": base, "env": env}, f"preset {base}/{preset}")
-
-
-def from_mapping(mapping: dict[str, Any], where: str) -> Config:
-    """A Config from what ``dataclasses.asdict`` or TOML gave."""
-    entry = BASES.get(mapping["base"])
-    cost = mapping.get("cost") or {}
-    known = {k: v for k, v in mapping.items() if k != "cost"}
-    made = config.from_mapping(Config, known, where)
-    if entry is None:
-        return made
-    return dataclasses.replace(
-        made, cost=config.from_mapping(entry.settings, cost, f"{where}: cost")
-    )
 
 
 def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -> Built:
@@ -108,27 +48,53 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
         raise ConfigError(
             f"the base method {cfg.base!r} is not of the table", do="give it again, as base=..."
         )
-    base = base or BASES[cfg.base].make(cfg.cost)
     env = BlindEnv(source, cfg.horizon or None)
+    method = method_of(cfg, env.horizon, base)
     demos = demos.select(cfg.demonstrations) if cfg.demonstrations else demos
-    check_fit(demos, env, base)
-    check_capacity(cfg.learner, env.horizon)
-    check_observed(cfg.observed, env)
-    view = view_of(
-        list(demos.observations),
-        cfg.standardise,
-        cfg.termination,
-        cfg.indicator,
-        env.horizon,
-        cfg.learner.discount,
-        cfg.observed,
-    )
+    check_fit(demos, env, method)
+    check_sizes(cfg, env)
+    view = view_for(cfg, env.horizon, list(demos.observations))
     spec = view.spec(env.observation_size, env.action_size)
     expert = expert_data(demos, env, view, spec)
-    start = partial(deep.initial, rng.at(cfg.seed, 0), base, expert, spec, cfg.learner)
-    collector = Collector(env, view, spec, cfg.learner)
-    made = deep.parts(base, expert, collector, view, spec, cfg.learner)
-    return Built(made, start, env, view, spec, partial(deep.no_data, spec, cfg.learner))
+    kit = Kit(LEARNERS[cfg.algorithm], method, spec, cfg.learner)
+    collector = Collector(env, view, spec, kit.algorithm, cfg.learner)
+    return built(kit, cfg, expert, collector)
+
+
+def built(kit: Kit, cfg: Config, expert: Any, collector: Collector) -> Built:
+    """The parts, and how they start."""
+    return Built(
+        engine.parts(kit, expert, collector),
+        partial(engine.initial, kit, rng.at(cfg.seed, 0), expert),
+        collector.env,
+        collector.view,
+        kit.spec,
+        partial(engine.no_data, kit.spec, cfg.learner),
+        partial(engine.kept, kit.algorithm),
+    )
+
+
+def method_of(cfg: Config, horizon: int, base: Base | None) -> Base:
+    """The base method, with an inverse model where its demonstrations' actions are inferred."""
+    s: Settings = cfg.learner
+    given = Given(horizon, most_fresh(s, horizon), s.hidden)
+    method = base or BASES[cfg.base].make(cfg.cost, given)
+    if method.needs.expert_rows and not s.expert_share:
+        what = f"{cfg.base} learns from the expert's rows, and learner.expert_share is 0"
+        raise ConfigError(what, do="give learner.expert_share = 0.5")
+    if method.needs.actions or not s.expert_share or method.infer_actions:
+        return method
+    return _inferring(method, s.inverse_hidden, s.updates_per_step)
+
+
+_inferring = lru_cache(maxsize=16)(inferring)  # what is equal gives one object
+
+
+def most_fresh(s: Settings, horizon: int) -> int:
+    """Transitions that one iteration adds, at the most."""
+    by_steps = 2 * max(s.iteration_steps, s.random_steps)  # an end may add one of its own
+    by_episodes = max(s.critics, s.iteration_trajectories) * (horizon + 1)
+    return min(max(by_steps, by_episodes) + 2 * (horizon + 1), MOST_FRESH, s.capacity)
 
 
 def check_fit(demos: Demos, env: BlindEnv, base: Base) -> None:
@@ -154,14 +120,16 @@ def check_fit(demos: Demos, env: BlindEnv, base: Base) -> None:
         )
 
 
-def check_capacity(s: Settings, horizon: int) -> None:
-    """No critic may be left without data when the oldest are overwritten."""
-    needed = max(replay.CHUNK, s.critics * (horizon + 2))
+def check_sizes(cfg: Config, env: BlindEnv) -> None:
+    """Room for the data of every critic, and no more coordinates than there are."""
+    s: Settings = cfg.learner
+    needed = max(replay.CHUNK, s.critics * (env.horizon + 2))
     if s.capacity < needed:
         raise ConfigError(
             f"capacity is {s.capacity}",
-            do=f"give at least {needed}, a trajectory of {horizon} steps for each critic",
+            do=f"give at least {needed}, an episode of {env.horizon} steps for each critic",
         )
+    check_observed(cfg.observed, env)
 
 
 def check_observed(observed: int, env: BlindEnv) -> None:
@@ -172,6 +140,14 @@ def check_observed(observed: int, env: BlindEnv) -> None:
             env.name,
             f"an observation has {env.observation_size} coordinates; give at most these, 0 for all",
         )
+
+
+def view_for(cfg: Config, horizon: int, observations: list[np.ndarray]) -> View:
+    """How the networks of this run see observations."""
+    discount, standardise = cfg.learner.discount, cfg.standardise and bool(observations)
+    return view_of(
+        observations, standardise, cfg.termination, cfg.indicator, horizon, discount, cfg.observed
+    )
 
 
 def expert_data(demos: Demos, env: BlindEnv, view: View, spec: Spec) -> replay.Replay:
@@ -185,11 +161,3 @@ def expert_data(demos: Demos, env: BlindEnv, view: View, spec: Spec) -> replay.R
     ]
     rows = sum(len(t.observations) for t in treated)
     return replay.add(replay.empty(spec, max(rows, replay.CHUNK), 0), treated, 0)
-
-
-def _merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    both = dict(under)
-    for key, value in over.items():
-        inner = isinstance(value, dict) and isinstance(both.get(key), dict)
-        both[key] = _merged(both[key], value) if inner else value
-    return both

@@ -1,6 +1,7 @@
 """Settings from TOML: strict, typed, with errors that name the key."""
 
 import dataclasses
+import math
 import tomllib
 import typing
 from importlib import resources
@@ -63,16 +64,89 @@ def preset(cls: type[T], kind: str, name: str) -> T:
 
 
 def preset_mapping(kind: str, name: str) -> dict[str, Any]:
-    """The same as a mapping."""
+    """A preset as nested mappings, laid over the one that it extends."""
     if name.endswith(".toml"):
-        return read_toml(Path(name))
-    folder = resources.files("soar_il") / "presets" / kind
-    known = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
-    if name not in known:
-        raise ConfigError(f"no {kind} preset is called {name!r}", do=closest(name, known))
-    return tomllib.loads(known[name].read_text(encoding="utf-8"))
+        mapping = read_toml(Path(name))
+    else:
+        folder = resources.files("soar_il") / "presets" / kind
+        files = {f.name.removesuffix(".toml"): f for f in folder.iterdir()}
+        if name not in files:
+            raise ConfigError(f"no {kind} preset is called {name!r}", do=closest(name, files))
+        mapping = tomllib.loads(files[name].read_text(encoding="utf-8"))
+    under = mapping.pop("extends", None)
+    if under is None:
+        return mapping
+    if not isinstance(under, str) or under.count("/") != 1:
+        what = f"extends is {under!r}"
+        raise ConfigError(what, name, 'name a shipped preset, such as "ml-irl/tuned"')
+    return merged(preset_mapping(*under.split("/")), mapping)
+
+
+def merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Nested mappings, one laid over the other."""
+    both = dict(under)
+    for key, value in over.items():
+        inner = isinstance(value, dict) and isinstance(both.get(key), dict)
+        both[key] = merged(both[key], value) if inner else value
+    return both
 
 
 def package_toml(name: str) -> dict[str, Any]:
     """A TOML file that is shipped inside the package."""
     return tomllib.loads((resources.files("soar_il") / name).read_text(encoding="utf-8"))
+
+
+def check_range(
+    settings: Any,
+    names: tuple[str, ...],
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Each setting, or each of its elements, is finite and within these bounds, or a ConfigError.
+
+    Args:
+        settings: A dataclass.
+        names: Which of its fields; a tuple may not be empty.
+        least: The smallest that is allowed.
+        above: It has to be above this.
+        most: The largest that is allowed.
+        below: It has to be below this.
+    """
+    low = -math.inf if least is None else least
+    high = math.inf if most is None else most
+    for name in names:
+        value = getattr(settings, name)
+        for x in value if isinstance(value, tuple) else (value,):
+            fine = low <= x <= high and math.isfinite(x)
+            fine = fine and (above is None or x > above) and (below is None or x < below)
+            if not fine:
+                raise ConfigError(
+                    f"{name} is {value}", do=f"give {_bounds(least, above, most, below)}"
+                )
+        if value == ():
+            raise ConfigError(f"{name} is empty", do="give sizes such as [256, 256]")
+
+
+def _bounds(
+    least: float | None, above: float | None, most: float | None, below: float | None
+) -> str:
+    low = f"at least {least:g}" if least is not None else f"more than {above:g}"
+    if most is None and below is None:
+        return low
+    return f"{low} and " + (f"at most {most:g}" if most is not None else f"less than {below:g}")
+
+
+def only_read_with(settings: Any, names: tuple[str, ...], what: str) -> None:
+    """A setting that something else switches off may not be given another value: an error says so.
+
+    Args:
+        settings: A dataclass.
+        names: Fields that are not read.
+        what: With which they would be.
+    """
+    defaults = {f.name: f.default for f in dataclasses.fields(settings)}
+    for name in names:
+        if getattr(settings, name) != defaults[name]:
+            raise ConfigError(f"{name} is read with {what} only", do=f"leave {name} out")

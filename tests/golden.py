@@ -27,7 +27,7 @@ VARIANTS = {
     "early, tuned alpha": {"learner": {"tune_alpha": True}, "termination": "early"},
     "fixed, optimistic targets": {"learner": {"optimistic_targets": True}, "termination": "fixed"},
     "no trials, no average": {"learner": {"trial_every": 0, "average_rate": 0.0}},
-    "fresh data": {"preset": "paper", "termination": "absorbing"},
+    "fresh data": {"preset": "paper", "termination": "absorbing", "cost": {"hidden": [16]}},
     "fresh data, rkl": {"preset": "paper", "base": "rkl"},
 }
 CASES = [

@@ -5,12 +5,12 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 import numpy as np
-
-from soar_il import rng, soar
-from soar_il.bases.api import Base, Needs
 from soar_il.deep import actor, critics, replay
 from soar_il.deep import parts as deep
 from soar_il.deep.settings import Settings
+
+from soar_il import rng, soar
+from soar_il.bases.api import Base, Needs
 from soar_il.types import Batch, Spec, Treated
 
 SPEC = Spec(3, 2)

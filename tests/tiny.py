@@ -15,12 +15,12 @@ LEARNER = {
     "random_steps": 60,
     "capacity": 2048,
     "trial_every": 100,
+    "inverse_hidden": [16],
 }
 EVERY_BASE = sorted(BASES)
 COST = {  # those of them that a method has
     "hidden": [16],
     "batch": 16,
-    "inverse_hidden": [16],
     "ratio_batch": 16,
     "width": 16,
     "critic_steps": 20,
@@ -31,8 +31,9 @@ COST = {  # those of them that a method has
 def cost(base):
     """Small settings for a method of the table."""
     fields = {f.name for f in dataclasses.fields(BASES[base].settings)}
-    own = {"steps": 200, "hidden": LEARNER["hidden"]} if base.startswith("csil") else {}
-    return {**{name: value for name, value in COST.items() if name in fields}, **own}
+    if base.startswith("csil"):
+        return {**{n: v for n, v in COST.items() if n in fields - {"hidden"}}, "steps": 200}
+    return {name: value for name, value in COST.items() if name in fields}
 
 
 SETTINGS = [

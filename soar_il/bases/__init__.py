@@ -4,23 +4,25 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from soar_il.bases import csil, f_irl, ml_irl
+from soar_il.bases import csil, csil_plain, f_irl, ml_irl
 from soar_il.bases.api import Base
+from soar_il.bases.given import Given
 
 
 class Entry(NamedTuple):
     """A method's settings and what they make."""
 
-    settings: type
-    make: Callable[[Any], Base]  # equal settings give the same object, so they share programs
+    settings: type[Any]
+    make: Callable[[Any, Given], Base]  # what is equal gives one object, so runs share programs
+    presets: str = ""  # the folder of its presets; empty where it has the method's own name
 
 
 BASES: dict[str, Entry] = {
     "ml-irl": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=True))),
     "ml-irl-sa": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=False))),
     "csil": Entry(csil.Settings, cache(csil.make)),
-    "csil-plain": Entry(csil.Settings, cache(csil.plain)),
-    "rkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="rkl"))),
-    "fkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="fkl"))),
-    "js": Entry(f_irl.Settings, cache(partial(f_irl.make, f="js"))),
+    "csil-plain": Entry(csil_plain.Settings, cache(csil_plain.make)),
+    "rkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="rkl")), presets="f-irl"),
+    "fkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="fkl")), presets="f-irl"),
+    "js": Entry(f_irl.Settings, cache(partial(f_irl.make, f="js")), presets="f-irl"),
 }

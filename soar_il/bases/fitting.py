@@ -1,42 +1,120 @@
-"""What base methods share: bounded costs, a slope they are held to, and steps in a loop."""
+"""What base methods share: a bounded cost network, a slope it is held to, and steps in a loop."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
+import optax
 
-from soar_il.bases.api import Data, Metrics
+from soar_il.bases.api import Data
+from soar_il.networks import mlp
+from soar_il.networks.mlp import Layers
+from soar_il.types import Array, Batch, Count, Float, Metrics, PRNGKey, Scalar, Tree
 
 Squash = Literal["tanh", "clamp"]
 
 
-def bounded(x: Any, bound: float, squash: Squash) -> Any:
+class Fit(NamedTuple):
+    """A network on its way: weights and the state of their Adam."""
+
+    layers: Layers
+    optimiser: Tree
+
+
+class NetworkSettings(Protocol):
+    """What a cost network reads of its method's settings."""
+
+    @property
+    def hidden(self) -> tuple[int, ...]: ...
+    @property
+    def bound(self) -> float: ...
+    @property
+    def squash(self) -> Squash: ...
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def weight_decay(self) -> float: ...
+
+
+class Network(NamedTuple):
+    """c_w as functions of its weights."""
+
+    init: Callable[[PRNGKey, int], Fit]  # (key, inputs)
+    c: Callable[[Layers, Array], Array]  # [B, inputs] -> [B]
+    descend: Callable[[Fit, Callable[[Layers], tuple[Array, Any]]], tuple[Fit, Any]]
+    """(fit, loss -> value, more) -> the fit after one Adam step, value and more"""
+
+
+def network(s: NetworkSettings) -> Network:
+    """A tanh network whose output is bounded, with its Adam."""
+    adam = decayed_adam(s.learning_rate, s.weight_decay)
+
+    def init(key: PRNGKey, inputs: int) -> Fit:
+        layers = mlp.init(key, (inputs, *s.hidden, 1))
+        return Fit(layers, adam.init(layers))
+
+    def c(layers: Layers, x: Array) -> Array:
+        return bounded(mlp.apply(layers, x, jnp.tanh)[..., 0], s.bound, s.squash)
+
+    def descend(fit: Fit, loss: Callable[[Layers], tuple[Array, Any]]) -> tuple[Fit, Any]:
+        return descended(adam, fit, loss)
+
+    return Network(init, c, descend)
+
+
+def decayed_adam(rate: float, decay: float) -> optax.GradientTransformation:
+    """Adam with L2 added to the gradient."""
+    return optax.chain(optax.add_decayed_weights(decay), optax.adam(rate))
+
+
+def descended(
+    adam: optax.GradientTransformation,
+    fit: Fit,
+    loss: Callable[[Layers], tuple[Array, Any]],
+) -> tuple[Fit, Any]:
+    """One step down ``loss``, which gives its value and something more; and that pair."""
+    seen, gradient = jax.value_and_grad(loss, has_aux=True)(fit.layers)
+    step, optimiser = adam.update(gradient, fit.optimiser, fit.layers)
+    return Fit(optax.apply_updates(fit.layers, step), optimiser), seen
+
+
+def inputs(batch: Batch, state_only: bool) -> Float[Array, "*B in"]:
+    """What a cost of states alone, or of states and actions, is given."""
+    if state_only:
+        return batch.observations
+    return jnp.concatenate([batch.observations, batch.actions], axis=-1)
+
+
+def shares(batch: Batch) -> Float[Array, " B"]:
+    """Weights that make a mean over the steps that the transitions stand for."""
+    return batch.weights / jnp.sum(batch.weights)
+
+
+def bounded(x: Float[Array, "*B"], bound: float, squash: Squash) -> Float[Array, "*B"]:
     """Within +-bound: by a tanh, or by a clamp, which stops the gradient where it acts."""
     x = x / bound
     return bound * (jnp.tanh(x) if squash == "tanh" else jnp.clip(x, -1.0, 1.0))
 
 
-def slope_error(f: Callable[[Any], Any], x: Any, slope: float) -> Any:
+def slope_error(f: Callable[[Array], Array], x: Float[Array, "B in"], slope: float) -> Scalar:
     """The gradient penalty: mean of (|grad f| - slope)^2 at the rows of x."""
     gradient = jax.grad(lambda x: jnp.sum(f(x)))(x)
     length = jnp.sqrt(jnp.sum(gradient**2, axis=-1) + 1e-12)
     return jnp.mean((length - slope) ** 2)
 
 
-def steps(fixed: int, per_step: float, data: Data) -> Any:
-    """Steps of an optimiser: so many an iteration, or for each environment step where not 0."""
-    if not per_step:
-        return jnp.int32(fixed)
+def steps(per_step: float, data: Data) -> Count:
+    """Steps of an optimiser: so many for each environment step, and at least one an iteration."""
     return jnp.maximum(1, jnp.round(per_step * data.new_steps).astype(jnp.int32))
 
 
 def repeated(
-    once: Callable[[Any, Any], tuple[Any, Metrics]], state: Any, steps: Any, key: Any
+    once: Callable[[Any, PRNGKey], tuple[Any, Metrics]], state: Any, steps: Count, key: PRNGKey
 ) -> tuple[Any, Metrics]:
     """``once(state, key)`` so many times; metrics are means."""
 
-    def body(n: Any, carry: Any) -> Any:
+    def body(n: Count, carry: Any) -> Any:
         state, sums = carry
         state, seen = once(state, jax.random.fold_in(key, n))
         return state, jax.tree.map(jnp.add, sums, seen)

@@ -2,87 +2,88 @@
 
 An inverse model a = f(s, s') is fitted to the learner's own transitions and asked what the expert
 did between two of its states (as Torabi et al. 2018 do in order to clone it). With these actions
-the expert's transitions can be in the minibatches of critics and actor. Where an action is wrong,
-they promise the learner too much there, and it will go and see.
+the expert's transitions can be in the minibatches of critics and actor. Where an inferred action is
+wrong, the critics expect too low a cost there; the learner tries it and is corrected.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
 
 from soar_il.bases import fitting
-from soar_il.bases.api import Base, Data, Metrics
-from soar_il.deep import networks
-from soar_il.types import Batch, Spec
+from soar_il.bases.api import Base, Cost, Data, Look
+from soar_il.bases.fitting import Fit
+from soar_il.networks import mlp
+from soar_il.networks.mlp import Layers
+from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Spec
 
 BATCH = 100
 ADAM = optax.adam(1e-3)
 
 
 class Inferred(NamedTuple):
-    """The base method's own state, and f with its Adam."""
+    """The base method's own cost, and f."""
 
-    cost: Any
-    layers: networks.Layers
-    optimiser: Any
-    scale: Any  # [d_s] how far the expert's states move in a step
+    cost: Cost
+    model: Fit
+    scale: Float[Array, " s"]  # how far the expert's states move in a step
 
 
-def inferring(
-    base: Base, share: float, hidden: tuple[int, ...], steps: Callable[[Data], Any]
-) -> Base:
-    """The same method, with a share of inferred expert transitions in every minibatch.
+def inferring(base: Base, hidden: tuple[int, ...], steps_per_step: float) -> Base:
+    """The same method, with an inverse model beside it.
 
     Args:
         base: One that asks for no actions.
-        share: The part of every minibatch that is the expert's; at 0 nothing is inferred.
         hidden: Sizes of f's hidden layers.
-        steps: Of f's Adam, in an iteration that brought these data.
+        steps_per_step: Steps of f's Adam for each new environment step.
     """
-    if not share:
-        return base
 
-    def init(key: Any, spec: Spec, expert: Data) -> Inferred:
+    def init(key: PRNGKey, spec: Spec, expert: Data) -> Inferred:
         keys = jax.random.split(key)
-        layers = networks.init(keys[1], (2 * spec.observation, *hidden, spec.action))
+        layers = mlp.init(keys[1], (2 * spec.observation, *hidden, spec.action))
         batch, held = expert.newest()
         moved = jnp.std(
             batch.next_observations - batch.observations, axis=0, where=held[:, None] > 0
         )
         scale = jnp.where(moved > 1e-6, moved, 1.0)
-        return Inferred(base.init(keys[0], spec, expert), layers, ADAM.init(layers), scale)
+        model = Fit(layers, ADAM.init(layers))
+        return Inferred(base.init(keys[0], spec, expert), model, scale)
 
-    def f(layers: networks.Layers, scale: Any, batch: Batch) -> Any:
+    def f(layers: Layers, scale: Array, batch: Batch) -> Array:
         moved = (batch.next_observations - batch.observations) / scale
         x = jnp.concatenate([batch.observations, jnp.clip(moved, -10, 10)], axis=-1)
-        return jnp.tanh(networks.apply(layers, x))
+        return jnp.tanh(mlp.apply(layers, x))
 
-    def once(state: Inferred, data: Data, key: Any) -> tuple[Inferred, Metrics]:
+    def once(state: Inferred, data: Data, key: PRNGKey) -> tuple[Inferred, Metrics]:
         batch = data.draw(key, BATCH)
 
-        def loss(layers: networks.Layers) -> Any:
-            return jnp.mean((f(layers, state.scale, batch) - batch.actions) ** 2)
+        def loss(layers: Layers) -> tuple[Array, None]:
+            return jnp.mean((f(layers, state.scale, batch) - batch.actions) ** 2), None
 
-        error, gradient = jax.value_and_grad(loss)(state.layers)
-        step, optimiser = ADAM.update(gradient, state.optimiser)
-        layers = optax.apply_updates(state.layers, step)
-        return state._replace(layers=layers, optimiser=optimiser), {"inverse_error": error}
+        model, (error, _) = fitting.descended(ADAM, state.model, loss)
+        return state._replace(model=model), {"inverse_error": error}
 
-    def update(state: Inferred, expert: Data, data: Data, key: Any) -> tuple[Inferred, Metrics]:
+    def update(
+        state: Inferred, expert: Data, data: Data, key: PRNGKey, *log_pi: Callable[..., Array]
+    ) -> tuple[Inferred, Metrics]:
         first, second = jax.random.split(key)
-        cost, seen = base.update(state.cost, expert, data, first)
-        state, more = fitting.repeated(lambda s, k: once(s, data, k), state, steps(data), second)
+        cost, seen = base.update(state.cost, expert, data, first, *log_pi)
+        steps = fitting.steps(steps_per_step, data)
+        state, more = fitting.repeated(lambda s, k: once(s, data, k), state, steps, second)
         return state._replace(cost=cost), seen | more
 
-    def actions(state: Inferred, batch: Batch) -> Any:
-        return f(state.layers, state.scale, batch)
+    def infer(state: Inferred, batch: Batch) -> Array:
+        return f(state.model.layers, state.scale, batch)
 
-    def cost_of(state: Inferred, batch: Batch) -> Any:
+    def cost_of(state: Inferred, batch: Batch) -> Array:
         return base.cost(state.cost, batch)
 
+    def critic_loss(state: Inferred, look: Look) -> Array:
+        return base.critic_loss(state.cost, look)
+
     return base._replace(
-        init=init, update=update, cost=cost_of, expert_share=share, actions=actions
+        init=init, update=update, cost=cost_of, critic_loss=critic_loss, infer_actions=infer
     )

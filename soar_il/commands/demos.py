@@ -16,7 +16,7 @@ from soar_il.demos.check import check as against
 from soar_il.demos.check import notices
 from soar_il.demos.format import Demos
 from soar_il.errors import DemoError, DemoWarning
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
 Place = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMOS")]

@@ -1,15 +1,16 @@
 """``soar sweep``: an experiment's file to the results of all its runs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from soar_il.errors import ConfigError, SoarError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 if TYPE_CHECKING:
     from soar_il.sweep.checks import Checked
+    from soar_il.sweep.kinds import Kind
 
 File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
 Address = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
@@ -43,7 +44,7 @@ def sweep(
 
     if workers < 0:
         raise ConfigError(f"workers is {workers}", do="give 1 or more, or 0 for one a core")
-    asked = grid.read(file)
+    asked = grid.read(file, kinds())
     out = out or Path("results") / (asked.out or file.stem)
     checked = checks.check(asked, only)
     workers = workers or len(local.cores())
@@ -67,6 +68,33 @@ def sweep(
         )
     where = out / f"{file.stem}{book.SUFFIX}"
     console.print(f"runs: {out}\nreport: soar report {where}", soft_wrap=True)
+
+
+def kinds() -> "dict[str, Kind]":
+    """The commands that a sweep can run, by name."""
+    from soar_il.commands import deep, experts, tabular
+    from soar_il.sweep.kinds import kind
+
+    known = (
+        kind("train", deep.train, needs=("env", "base"), resolve=_imitator),
+        kind("expert train", experts.train, needs=("env",), resolve=_expert),
+        kind("tabular", tabular.tabular),
+    )
+    return {each.name: each for each in known}
+
+
+def _imitator(options: dict[str, Any], nested: dict[str, Any]) -> Any:
+    """The settings that `soar train` arrives at."""
+    from soar_il import configure
+
+    return configure.resolve(options["base"], options["env"], options["preset"], **nested)
+
+
+def _expert(options: dict[str, Any], nested: dict[str, Any]) -> Any:
+    """The settings that `soar expert train` arrives at."""
+    from soar_il.experts import sac
+
+    return sac.resolve(options["env"], options["preset"], **nested)
 
 
 def _show(checked: "Checked", out: Path, workers: int) -> None:

@@ -1,1 +1,1 @@
-"""Environments without their rewards."""
+"""Environments without their rewards, and how episodes are played and seen."""

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from soar_il.deep import policy
+from soar_il.envs import play
 from soar_il.envs.blind import Source
-from soar_il.envs.scored import ScoredEnv
+from soar_il.envs.scored import scored
+from soar_il.errors import ConfigError
 from soar_il.runs.snapshot import Snapshot
-from soar_il.types import Spec
+from soar_il.types import PRNGKey
 
 FIRST_SEED = 1_000_000_000  # training draws its reset seeds at random; these are fixed and apart
 
@@ -30,48 +31,43 @@ class Evaluator:
     def __init__(
         self, source: Source, episodes: int = 10, horizon: int | None = None, seed: int = 0
     ) -> None:
-        self.envs = [ScoredEnv(source, horizon) for _ in range(episodes)]
+        if episodes < 1:
+            raise ConfigError(f"episodes is {episodes}", do="give at least 1")
+        made = [scored(source, horizon) for _ in range(episodes)]
+        self.envs, self._logs = [env for env, _ in made], [log for _, log in made]
         self.seed = seed
 
     def score(self, snapshot: Snapshot, deterministic: bool) -> Score:
         """Every episode starts from the same seed at each call."""
+        if deterministic:
+            return self._episodes(lambda seen, key: snapshot.act(seen), int(deterministic))
+        shape = len(self.envs), self.envs[0].action_size
 
-        def act(observations: np.ndarray, key: Any) -> np.ndarray:
-            seen = snapshot.view(observations)
-            if deterministic:
-                return np.asarray(policy.play_mode(snapshot.layers, seen))
-            noise = jax.random.normal(key, (len(self.envs), spec.action))
-            return np.asarray(policy.play(snapshot.layers, spec, seen, noise)[0])
+        def act(seen: np.ndarray, key: PRNGKey) -> np.ndarray:
+            return snapshot.act(seen, np.asarray(jax.random.normal(key, shape)))
 
-        spec = Spec(0, self.envs[0].action_size)
         return self._episodes(act, int(deterministic))
 
     def random(self) -> Score:
         """Of uniformly random actions."""
         shape = len(self.envs), self.envs[0].action_size
 
-        def act(_: np.ndarray, key: Any) -> np.ndarray:
+        def act(_: np.ndarray, key: PRNGKey) -> np.ndarray:
             return np.asarray(jax.random.uniform(key, shape, minval=-1.0))
 
         return self._episodes(act, 2)
 
-    def _episodes(self, act: Callable[[np.ndarray, Any], np.ndarray], stream: int) -> Score:
+    def _episodes(self, act: Callable[[np.ndarray, PRNGKey], np.ndarray], stream: int) -> Score:
         first = FIRST_SEED + self.seed * 10_000
-        key = jax.random.fold_in(jax.random.key(first), stream)
-        observations = np.stack([e.reset(first + n) for n, e in enumerate(self.envs)])
-        returns, lengths = np.zeros(len(self.envs)), np.zeros(len(self.envs), int)
-        running = np.ones(len(self.envs), bool)
-        while running.any():
-            key, now = jax.random.split(key)
-            actions = act(observations, now)
-            for n in np.flatnonzero(running):
-                observations[n], reward, terminated, truncated = self.envs[n].step_scored(
-                    actions[n]
-                )
-                returns[n] += reward
-                lengths[n] += 1
-                running[n] = not (terminated or truncated)
-        return Score(returns, lengths)
+        keys = [jax.random.fold_in(jax.random.key(first), stream)]
+
+        def drawn(seen: np.ndarray, step: int) -> np.ndarray:
+            keys[0], now = jax.random.split(keys[0])
+            return act(seen, now)
+
+        taus = play.episodes(self.envs, drawn, [first + n for n in range(len(self.envs))])
+        returns = np.array([float(np.sum(log.rewards)) for log in self._logs])
+        return Score(returns, np.array([len(tau.actions) for tau in taus]))
 
     def record(self, snapshot: Snapshot) -> dict[str, Any]:
         """What scores.jsonl keeps of a snapshot."""
@@ -96,10 +92,16 @@ class Evaluator:
             env.close()
 
 
-def normalised(env: str, value: float) -> float | None:
-    """0 for uniformly random actions, 1 for the shipped expert; None where there is none."""
+def shipped(env: str) -> tuple[float, float] | None:
+    """Returns of uniformly random actions and of the shipped expert; None where there is none."""
     card = resources.files("soar_il") / "experts" / "policies" / f"{env}.json"
     if not card.is_file():
         return None
     known = json.loads(card.read_text())
-    return float((value - known["random_return"]) / (known["return"] - known["random_return"]))
+    return float(known["random_return"]), float(known["return"])
+
+
+def normalised(env: str, value: float) -> float | None:
+    """0 for uniformly random actions, 1 for the shipped expert; None where there is none."""
+    known = shipped(env)
+    return None if known is None else (value - known[0]) / (known[1] - known[0])

@@ -11,9 +11,9 @@ import imageio.v3 as iio
 import numpy as np
 from PIL import Image, ImageDraw
 
-from soar_il.deep import policy
 from soar_il.envs.blind import make
-from soar_il.envs.scored import ScoredEnv
+from soar_il.envs.play import episode
+from soar_il.envs.scored import scored
 from soar_il.errors import EnvError
 from soar_il.runs.snapshot import Snapshot
 
@@ -30,18 +30,19 @@ class Clip(NamedTuple):
 def of_policy(snapshot: Snapshot, title: str, seed: int, seconds: float) -> Clip:
     """An episode of the policy's mode, with its true return."""
     drawn = _drawable(snapshot.env)
-    env = ScoredEnv(drawn, snapshot.view.horizon)
+    env, log = scored(drawn, snapshot.view.horizon)
     every, rate = _pace(drawn)
-    observation, frames, total, step = env.reset(seed), [_frame(drawn)], 0.0, 0
-    over = False
-    while not over:
-        action = np.asarray(policy.play_mode(snapshot.layers, snapshot.view(observation)))
-        observation, reward, terminated, truncated = env.step_scored(action)
-        total, step, over = total + reward, step + 1, terminated or truncated
+    frames: list[np.ndarray] = []
+
+    def act(seen: np.ndarray, step: int) -> np.ndarray:
         if step % every == 0 and step < seconds * rate:
             frames.append(_frame(drawn))
+        return snapshot.act(seen)
+
+    tau = episode(env, act, seed)
     env.close()
-    return Clip(f"{title}: return {total:,.0f}, {step:,} steps", frames)
+    steps = len(tau.actions)
+    return Clip(f"{title}: return {sum(log.rewards):,.0f}, {steps:,} steps", frames)
 
 
 def of_demonstration(env: str, observations: np.ndarray, seconds: float) -> Clip | None:

@@ -11,18 +11,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from soar_il import rng
-from soar_il.bases.api import Base, Needs
-from soar_il.build import Built, Config, check_capacity, check_observed, from_preset
-from soar_il.deep import parts as deep
-from soar_il.deep import replay
-from soar_il.deep.collect import Collector
+from soar_il.bases.api import Base, Data, Needs, Recent
+from soar_il.build import Built, built, check_sizes, view_for
+from soar_il.configure import Config, from_preset
+from soar_il.engine import parts, replay
+from soar_il.engine.collect import Collector
+from soar_il.engine.parts import Kit
+from soar_il.engine.replay import Replay
 from soar_il.envs.blind import Source
-from soar_il.envs.scored import ScoredEnv
-from soar_il.envs.view import View, view_of
+from soar_il.envs.scored import scored
+from soar_il.envs.view import View
 from soar_il.errors import ConfigError
+from soar_il.learners import LEARNERS
 from soar_il.soar import State
-from soar_il.types import Spec, Trajectory
+from soar_il.types import Array, Bool, Count, Float, Int, Metrics, PRNGKey, Trajectory
 
 NAME = "sac"  # in the place of a base method's name
 
@@ -30,110 +32,94 @@ NAME = "sac"  # in the place of a base method's name
 class Scored(NamedTuple):
     """A trajectory with its true costs."""
 
-    observations: np.ndarray
-    actions: np.ndarray
+    observations: Float[np.ndarray, "T+1 s"]
+    actions: Float[np.ndarray, "T a"]
     terminated: bool
-    costs: np.ndarray  # [T] minus the reward
+    costs: Float[np.ndarray, " T"]  # minus the reward
 
 
 class ScoredBatch(NamedTuple):
     """A batch with its true costs."""
 
-    observations: Any
-    actions: Any
-    next_observations: Any
-    continues: Any
-    weights: Any
-    costs: Any
+    observations: Float[Array, "*B s"]
+    actions: Float[Array, "*B a"]
+    next_observations: Float[Array, "*B s"]
+    continues: Float[Array, "*B"]
+    weights: Float[Array, "*B"]
+    expert: Bool[Array, "*B"]
+    costs: Float[Array, "*B"]
 
 
 class ScoredReplay(NamedTuple):
     """Replay and, row by row, the true cost of the transition that starts there."""
 
-    replay: replay.Replay
-    costs: Any  # [C]
+    replay: Replay
+    costs: Float[Array, " C"]
 
-    def draw(self, key: Any, n: int, recent: Any = None) -> ScoredBatch:
+    def draw(self, key: PRNGKey, n: int, recent: Recent = None) -> ScoredBatch:
         return self._at(self.replay.rows(key, n, recent))
 
-    def draw_each(self, key: Any, n: int, critics: int, recent: Any = None) -> ScoredBatch:
+    def draw_each(self, key: PRNGKey, n: int, critics: int, recent: Recent = None) -> ScoredBatch:
         return self._at(self.replay.rows_each(key, n, critics, recent))
 
-    def _at(self, rows: Any) -> ScoredBatch:
+    def _at(self, rows: Int[Array, "*B"]) -> ScoredBatch:
         return ScoredBatch(*self.replay.at(rows), self.costs[rows])
 
     @property
-    def steps(self) -> Any:
+    def steps(self) -> Count:
         return self.replay.steps
 
     @property
-    def new_steps(self) -> Any:
+    def new_steps(self) -> Count:
         return self.replay.new_steps
 
     @property
-    def trajectories(self) -> Any:
+    def trajectories(self) -> Count:
         return self.replay.trajectories
 
 
-class Recorder(ScoredEnv):
-    """Keeps the rewards of the episode it is in."""
-
-    def reset(self, seed: int) -> np.ndarray:
-        self.rewards: list[float] = []
-        return super().reset(seed)
-
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, bool, bool]:
-        observation, reward, terminated, truncated = self.step_scored(action)
-        self.rewards.append(reward)
-        return observation, terminated, truncated
-
-
-class ScoredCollector(Collector):
-    """Episodes with their costs."""
-
-    env: Recorder
-
-    def episode(self, *args: Any, **kwargs: Any) -> Any:
-        tau = super().episode(*args, **kwargs)
-        return Scored(*tau, costs=-np.array(self.env.rewards, np.float32))
-
-
-def resolve(env: str, preset: str = "tuned", **overrides: Any) -> Config:
+def resolve(env: str, preset: str = "tuned", **said: Any) -> Config:
     """The settings for an expert of this environment."""
-    return from_preset(NAME, env, preset, overrides)
+    return from_preset(NAME, env, preset, said, NAME)
 
 
 def build(cfg: Config, source: Source) -> Built:
     """SAC on the true cost, for a run like any other."""
     if cfg.learner.trial_every:
         raise ConfigError("trials compare with demonstrations", do="give learner.trial_every = 0")
-    env = Recorder(source, cfg.horizon or None)
-    check_capacity(cfg.learner, env.horizon)
-    check_observed(cfg.observed, env)
-    view = view_of(
-        [],
-        False,
-        cfg.termination,
-        cfg.indicator,
-        env.horizon,
-        cfg.learner.discount,
-        cfg.observed,
-    )
+    if cfg.learner.expert_share:
+        raise ConfigError("an expert has no demonstrations", do="give learner.expert_share = 0")
+    if cfg.termination != "early":
+        raise ConfigError(
+            f"termination is {cfg.termination}",
+            do="give early: the true reward itself says what the end of an episode is worth",
+        )
+    env, log = scored(source, cfg.horizon or None)
+    check_sizes(cfg, env)
+    view = view_for(cfg, env.horizon, [])
     spec = view.spec(env.observation_size, env.action_size)
-    no_data = partial(empty, spec, cfg)
-    made = deep.parts(
-        TRUE_COST, (), ScoredCollector(env, view, spec, cfg.learner), view, spec, cfg.learner
-    )._replace(add=partial(add, view))
+
+    def finish(tau: Trajectory) -> Scored:
+        return Scored(*tau, costs=-np.array(log.rewards, np.float32))
+
+    algorithm = LEARNERS[cfg.algorithm]
+    made = built(
+        Kit(algorithm, TRUE_COST, spec, cfg.learner),
+        cfg,
+        (),
+        Collector(env, view, spec, algorithm, cfg.learner, finish),
+    )
+    no_data = partial(empty, made, cfg)
 
     def start() -> State:
-        state = deep.initial(rng.at(cfg.seed, 0), TRUE_COST, (), spec, cfg.learner)
-        return state._replace(data=no_data())
+        return made.start()._replace(data=no_data())
 
-    return Built(made, start, env, view, spec, no_data, Scored)
+    made_parts = made.parts._replace(add=partial(add, view))
+    return made._replace(parts=made_parts, start=start, no_data=no_data, trajectory=Scored)
 
 
-def empty(spec: Spec, cfg: Config) -> ScoredReplay:
-    data = deep.no_data(spec, cfg.learner)
+def empty(made: Built, cfg: Config) -> ScoredReplay:
+    data = parts.no_data(made.spec, cfg.learner)
     return ScoredReplay(data, jnp.zeros(cfg.learner.capacity, jnp.float32))
 
 
@@ -141,6 +127,7 @@ def add(view: View, data: ScoredReplay, taus: list[Scored]) -> ScoredReplay:
     """Line 5, and the costs at the rows that the replay is about to write."""
     treated = [view.treat(Trajectory(*tau[:3])) for tau in taus]
     ours = [np.append(tau.costs, np.float32(0)) for tau in taus]  # the last state starts nothing
+    assert all(len(x) == len(t.observations) for x, t in zip(ours, treated, strict=True))
     costs, row, written = np.concatenate(ours), data.replay.row, data.costs
     for start in range(0, len(costs), replay.CHUNK):
         part = costs[start : start + replay.CHUNK]
@@ -150,23 +137,18 @@ def add(view: View, data: ScoredReplay, taus: list[Scored]) -> ScoredReplay:
 
 
 @partial(jax.jit, donate_argnums=0)
-def _write(costs: Any, part: Any, row: Any, n: Any) -> Any:
+def _write(costs: Array, part: Array, row: Count, n: Count) -> Array:
     place = jnp.arange(len(part))
     target = jnp.where(place < n, (row + place) % len(costs), len(costs))
     return costs.at[target].set(part, mode="drop")
 
 
-def _costs(cost: Any, batch: Any) -> Any:
+def _costs(cost: tuple[()], batch: Any) -> Array:
     return batch.costs
 
 
-def _unchanged(cost: Any, expert: Any, data: Any, key: Any) -> tuple[Any, dict[str, Any]]:
+def _unchanged(cost: tuple[()], expert: Data, data: Data, key: PRNGKey) -> tuple[Any, Metrics]:
     return cost, {}
 
 
-TRUE_COST = Base(
-    Needs(actions=False, on_policy=False),
-    init=lambda key, spec, expert: (),
-    update=_unchanged,
-    cost=_costs,
-)
+TRUE_COST = Base(Needs(), init=lambda key, spec, expert: (), update=_unchanged, cost=_costs)

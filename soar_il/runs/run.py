@@ -18,8 +18,8 @@ import numpy as np
 
 from soar_il import files, provenance, soar
 from soar_il.bases.api import Base
-from soar_il.build import Built, Config, build, from_mapping
-from soar_il.deep.policy import handed_out
+from soar_il.build import Built, build
+from soar_il.configure import Config, from_mapping
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source
 from soar_il.errors import ConfigError, SoarError, StorageError
@@ -42,9 +42,7 @@ class Run:
         self.state: State
         self.steps = 0  # environment steps taken, all of them
         self.segments: list[Segment] = []
-        self._taus: list[Any] = []
-        collect = self.built.parts.collect
-        self.parts = self.built.parts._replace(collect=lambda *a: self._keep(collect(*a)))
+        self.parts = self.built.parts
         self._open = ExitStack()
         self._open.callback(self.built.env.close)
 
@@ -109,9 +107,9 @@ class Run:
     def iterate(self) -> Iterator[Seen]:
         """One pass of Algorithm 1 after the other, each logged when it is done."""
         self._mend()
-        for state, seen in soar.run(self.parts, self.state, self.cfg.seed):
+        for state, taus, seen in soar.run(self.parts, self.state, self.cfg.seed):
             numbers = {name: _number(x) for name, x in jax.device_get(seen).items()}
-            made = segments.write(self.folder / "segments", int(state.k) - 1, _pack(self._taus))
+            made = segments.write(self.folder / "segments", int(state.k) - 1, _pack(taus))
             self.state, self.steps = state, int(numbers["steps"])
             self.segments.append(made)
             self._log.append({"k": self.k, **numbers})
@@ -131,7 +129,7 @@ class Run:
 
     def policy(self) -> snapshot.Snapshot:
         """The current policy as something that acts."""
-        env, layers = self.built.env, jax.device_get(handed_out(self.state.policy))
+        env, layers = self.built.env, jax.device_get(self.built.kept(self.state.policy))
         return snapshot.Snapshot(
             self.k, self.steps, self.cfg.env, layers, self.built.view, env.low, env.high
         )
@@ -143,10 +141,6 @@ class Run:
 
     def close(self) -> None:
         self._open.close()
-
-    def _keep(self, taus: list[Any]) -> list[Any]:
-        self._taus = taus
-        return taus
 
     def _mend(self) -> None:
         """An iteration that failed has used up the data it started from: make them again."""

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from soar_il import files
-from soar_il.deep import networks
 from soar_il.envs.view import View
 from soar_il.errors import StorageError
+from soar_il.networks import gaussian
+from soar_il.networks.mlp import Layers
 from soar_il.runs import arrays
+from soar_il.types import Float, Spec
 
 FORMAT = 1
 
@@ -21,10 +23,21 @@ class Snapshot(NamedTuple):
     k: int
     steps: int
     env: str
-    layers: networks.Layers
+    layers: Layers
     view: View
     low: np.ndarray
     high: np.ndarray
+
+    def act(
+        self,
+        observations: Float[np.ndarray, "*n s"],
+        noise: Float[np.ndarray, "*n a"] | None = None,
+    ) -> Float[np.ndarray, "*n a"]:
+        """Actions in [-1, 1]: the policy's mode, or with standard normal noise a draw from it."""
+        seen = self.view(observations)
+        if noise is None:
+            return np.asarray(gaussian.play_mode(self.layers, seen))
+        return np.asarray(gaussian.play(self.layers, Spec(0, len(self.low)), seen, noise)[0])
 
 
 def save(path: Path, snapshot: Snapshot) -> None:

@@ -10,7 +10,7 @@ from soar_il.bases import BASES
 from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
 from soar_il.errors import ConfigError, DemoError, SoarError
-from soar_il.experts import sac
+from soar_il.sweep import grid
 from soar_il.sweep.grid import Job, Sweep
 
 
@@ -28,13 +28,13 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
     if not chosen:
         known = ", ".join(job.name for job in sweep.jobs[:4])
         raise ConfigError(f"no job is called like {' or '.join(only)}", do=f"there are: {known}")
-    if sweep.command == "tabular":
+    if sweep.kind.resolve is None:
         return Checked(tuple(chosen), {}, {})
     _complete(sweep, chosen)
     settings = {job.name: resolved(job) for job in sweep.jobs if _resolvable(job)}
-    for env in sorted({str(job.options["env"]) for job in chosen}) if sweep.trained else ():
-        BlindEnv(env).close()
-    wants_demos = sweep.trained and sweep.command == "train"
+    if sweep.trained:
+        _environments(chosen, settings)
+    wants_demos = sweep.trained and "demos" in sweep.kind.options
     found = _found(chosen) if wants_demos else {}
     _runnable(chosen, found if wants_demos else None)
     if not sweep.trained:
@@ -51,34 +51,37 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
 
 def resolved(job: Job) -> dict[str, Any]:
     """The settings that the job's command will arrive at."""
-    options = dict(job.options)
-    nested: dict[str, Any] = {}
-    for name in ("critics", "sigma"):
-        if name in options:
-            nested.setdefault("learner", {})[name] = options[name]
-    for name in ("termination", "seed", "demonstrations", "standardise", "indicator", "horizon"):
-        if name in options:
-            nested[name] = options[name]
-    for name, value in options.items():
-        if "." in name:
-            room, _, key = name.partition(".")
-            nested.setdefault(room, {})[key] = value
-    env, preset = str(options["env"]), str(options.get("preset", "tuned"))
+    resolve = job.kind.resolve
+    if resolve is None:
+        return {}
+    options = job.kind.options | job.options
     try:
-        if job.command == "expert train":
-            return dataclasses.asdict(sac.resolve(env, preset, **nested))
-        return dataclasses.asdict(build.resolve(str(options["base"]), env, preset, **nested))
+        return dataclasses.asdict(resolve(options, job.kind.nested(job.options)))
     except SoarError as error:
         raise ConfigError(error.what, f"{job.name}: {error.where}", error.do) from None
 
 
 def _resolvable(job: Job) -> bool:
-    return job.command == "expert train" or job.options.get("base") in BASES
+    return "base" not in job.kind.options or job.options["base"] in BASES
+
+
+def _environments(chosen: list[Job], settings: dict[str, Any]) -> None:
+    """Each can be made, as its jobs will make it, and shows as many coordinates as they ask for."""
+    asked = set()
+    for job in chosen:
+        said = settings.get(job.name, job.options)
+        asked.add((str(job.options["env"]), said.get("horizon", 0), said.get("observed", 0)))
+    for name, horizon, observed in sorted(asked):
+        env = BlindEnv(name, horizon or None)
+        try:
+            build.check_observed(observed, env)
+        finally:
+            env.close()
 
 
 def _complete(sweep: Sweep, chosen: list[Job]) -> None:
     for job in chosen:
-        for needed in ("env",) if sweep.command == "expert train" else ("env", "base"):
+        for needed in sweep.kind.needs:
             if needed not in job.options:
                 raise ConfigError(f"{needed} is not given", job.name, f"add {needed} to the grid")
 
@@ -101,7 +104,7 @@ def _runnable(chosen: list[Job], found: dict[str, Path] | None) -> None:
             f"make some: `soar demos record {env} --out demos/{env}.demos`; or put your own there"
         )
     rest = {
-        f"{job.name.partition('/')[0]}/{job.options['base']}-L"
+        grid.beginning(job.options)
         for job in chosen
         if _resolvable(job) and job.options["env"] not in lacking
     }

@@ -4,6 +4,7 @@ The policy is kept as log pi, so that 10^5 multiplicative updates cannot underfl
 """
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from soar_il import optimism
-from soar_il.soar import Parts, Seen, State
+from soar_il.soar import Learner, Parts, Seen, State, improve
 from soar_il.tabular.datasets import Datasets, Trajectories
 from soar_il.tabular.settings import Settings
 
@@ -44,7 +45,7 @@ def tabular_parts(
         return roll_out(world, policy, settings, longest, key, axis)
 
     def update_cost(
-        cost: Any, expert: Any, tau: Trajectories, data: Any, key: Any
+        cost: Any, expert: Any, tau: Trajectories, data: Any, policy: Any, key: Any
     ) -> tuple[Any, Seen]:
         learner = learner_occupancy(tau, settings, cost.shape)
         seen = {"learner_occupancy": learner, "steps": tau.length.sum()}
@@ -57,10 +58,11 @@ def tabular_parts(
         q = optimistic_q_tabular(next_values, cost, world.discount, settings)
         return q, q
 
-    def update_policy(policy: Any, q: Any, data: Any, key: Any) -> tuple[Any, Seen]:
+    def update_policy(policy: Any, q: Any, cost: Any, data: Any, key: Any) -> tuple[Any, Seen]:
         return jax.nn.log_softmax(policy - settings.eta * q), {}  # Algorithm 2, line 14
 
-    return Parts(expert, collect, datasets.add, update_cost, estimate, optimistic_q, update_policy)
+    learner = Learner(estimate, optimistic_q, update_policy)
+    return Parts(expert, collect, datasets.add, update_cost, partial(improve, learner))
 
 
 def initial_state(datasets: Datasets, n_states: int, n_actions: int, state_only: bool) -> State:

@@ -143,7 +143,7 @@ def _advance(
         )
 
         def step(state: soar.State, _: None) -> tuple[soar.State, tuple[Any, ...]]:
-            after, seen = soar.iteration(parts, state, seed)
+            after, _, seen = soar.iteration(parts, state, seed)
             policy = jnp.exp(state.policy)
             kept = (after.cost, after.critics, seen["learner_occupancy"], seen["steps"])
             return after, (policy, *kept)

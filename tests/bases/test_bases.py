@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny
+from soar_il.deep import replay
 
 from soar_il import config
 from soar_il.bases import BASES
-from soar_il.deep import replay
 from soar_il.errors import ConfigError
 from soar_il.runs import arrays
 from soar_il.types import Batch, Spec, Treated

@@ -10,11 +10,11 @@ import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known import same
+from soar_il.deep import critics, mixed, parts, policy, replay
+from soar_il.deep.settings import Settings
 
 from soar_il import rng
 from soar_il.bases import csil, reversion
-from soar_il.deep import critics, mixed, parts, policy, replay
-from soar_il.deep.settings import Settings
 from soar_il.demos import Demos
 from soar_il.types import Batch, Spec, Treated
 
@@ -182,7 +182,7 @@ def test_a_minibatch_has_the_expert_s_share(expert):
     np.testing.assert_array_equal((np.asarray(each.observations[..., 0]) < 50).sum(axis=1), 30)
     one = mixed.draw(data, jax.random.key(0), 100, 0.3)
     assert (np.asarray(one.observations[:, 0]) < 50).sum() == 30
-    newest = np.asarray(other.at(other.index[0, other.head[0] - 1]).observations)
+    newest = np.asarray(other.at(other.tables[0, other.head[0] - 1]).observations)
     for batch in (
         mixed.draw_each(data, jax.random.key(0), 100, 3, 0.3, recent=1),
         mixed.draw(data, jax.random.key(0), 100, 0.3, recent=1),

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from soar_il.deep import replay
 
 from soar_il.bases import f_irl
-from soar_il.deep import replay
 from soar_il.errors import ConfigError
 from soar_il.types import Spec, Treated
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import tiny
 from known import KNOWN, normals
+from soar_il.deep import parts, replay
 
 from soar_il import Demos
 from soar_il.bases.inverse import inferring
-from soar_il.deep import parts, replay
 from soar_il.types import Spec, Treated
 
 SPEC = Spec(4, 2, absorbing=True)
@@ -53,7 +53,7 @@ def test_what_the_expert_did_is_inferred_from_what_the_learner_saw(fitted):
     base, cost, seen, expert, hidden = fitted
     assert float(seen["inverse_error"]) < 0.02
     told = parts.compiled_actions(base, SPEC)(cost, hidden)
-    rows = np.asarray(expert.index[0, : int(expert.count[0])])
+    rows = np.asarray(expert.tables[0, : int(expert.alive[0])])
     last = np.asarray(expert.step)[rows] >= 58
     error = np.asarray(told.actions - expert.actions)[rows][~last]
     assert np.sqrt((error**2).mean()) < 0.1

@@ -15,7 +15,6 @@ from known import (
     settings,
     update_critics,
 )
-
 from soar_il.deep import critics, policy
 
 

@@ -19,9 +19,9 @@ from known import (
     update_actor,
     update_critics,
 )
-
 from soar_il.deep import actor, critics, networks, policy, replay
 from soar_il.deep import parts as deep
+
 from soar_il.errors import NonFiniteError
 from soar_il.types import Spec
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-
 from soar_il.deep import networks, policy
+
 from soar_il.types import Spec
 
 sample = jax.jit(policy.sample, static_argnums=1)

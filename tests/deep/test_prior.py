@@ -3,9 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-
 from soar_il.deep import actor, critics, policy
 from soar_il.deep.settings import Settings
+
 from soar_il.types import Batch, Spec
 
 SPEC = Spec(3, 2)

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium.spaces import Box
+from soar_il.deep import critics, policy
+from soar_il.deep.settings import Settings
 
 from soar_il import soar
 from soar_il.bases.api import Base, Needs
 from soar_il.build import Config, build
-from soar_il.deep import critics, policy
-from soar_il.deep.settings import Settings
 from soar_il.demos import Demos
 
 GAMMA = 0.8

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-
 from soar_il.deep import replay
+
 from soar_il.errors import ConfigError
 from soar_il.types import Spec, Treated
 
@@ -74,8 +74,8 @@ class Model:
 
 def alive(data, table):
     data = jax.device_get(data)
-    places = data.head[table] - data.count[table] + np.arange(data.count[table])
-    return flat(data.at(data.index[table, places % data.index.shape[1]]))
+    places = data.head[table] - data.alive[table] + np.arange(data.alive[table])
+    return flat(data.at(data.tables[table, places % data.tables.shape[1]]))
 
 
 def filled(lengths, critics, capacity=replay.CHUNK):
@@ -105,7 +105,7 @@ def test_the_data_are_the_newest_rows_and_each_critic_has_every_lth_trajectory(
         assert int(data.fresh) == sum(push)
         for table in range(1 + critics):
             expected = model.alive(table)
-            assert int(data.count[table]) == len(expected)
+            assert int(data.alive[table]) == len(expected)
             np.testing.assert_array_equal(alive(data, table), np.reshape(expected, (-1, 7)))
         check_newest(data, model, treated)
 
@@ -267,5 +267,5 @@ def test_the_longest_trajectory_that_fits_is_kept_whole():
     data, model = filled(list(accumulate([100] * 9)), 1)
     data = replay.add(data, [episode(9, replay.CHUNK - 1)], replay.CHUNK - 1)
     model.add([episode(9, replay.CHUNK - 1)], 0)
-    assert int(data.count[0]) == replay.CHUNK - 1
+    assert int(data.alive[0]) == replay.CHUNK - 1
     np.testing.assert_array_equal(alive(data, 0), model.alive(0))

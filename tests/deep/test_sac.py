@@ -20,10 +20,10 @@ from known import (
     same,
     settings,
 )
-
-from soar_il import rng
 from soar_il.deep import actor, critics, mixed, replay
 from soar_il.deep import parts as deep
+
+from soar_il import rng
 
 
 def network(layers, x):

@@ -8,10 +8,10 @@ import tiny
 import toys
 from known import SPEC, normals
 from scipy.stats import wasserstein_distance
-
 from soar_il.deep import policy, replay, trial
 from soar_il.deep.collect import Collector
 from soar_il.deep.settings import Settings
+
 from soar_il.envs.blind import BlindEnv
 from soar_il.envs.view import view_of
 from soar_il.types import Spec, Trajectory, Treated

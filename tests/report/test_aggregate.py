@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from soar_il.report import aggregate as agg
-from soar_il.report import efficiency as eff
-from soar_il.report.stats import shown
+from soar_il.statistics import aggregate as agg
+from soar_il.statistics import efficiency as eff
+from soar_il.statistics.intervals import shown
 
 scores = hnp.arrays(
     float,

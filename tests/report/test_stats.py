@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from soar_il.report.stats import Interval, mean_interval, shown, slope_interval
+from soar_il.statistics.intervals import Interval, mean_interval, shown, slope_interval
 
 
 def test_the_interval_is_student_s():

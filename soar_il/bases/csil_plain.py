@@ -1,0 +1,61 @@
+"""CSIL as Algorithm 10 of the paper has it: c(s, a) = -log pi_BC(a|s), and nothing else.
+
+What more it may take from the authors' method (csil.py) are options.
+"""
+
+import dataclasses
+
+import jax.numpy as jnp
+
+from soar_il.bases import cloning, csil
+from soar_il.bases.api import Base, Data, Needs
+from soar_il.bases.csil import Judge
+from soar_il.bases.given import Given
+from soar_il.config import check_range, only_read_with
+from soar_il.types import Array, Batch, Metrics, PRNGKey, Spec
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(csil.Anchored):
+    """How the clone is made and used.
+
+    Args:
+        faithful: Whether the clone's mean is fitted by squared error, or all of it by likelihood.
+        anchored: Whether the actor starts as the clone and is held to it.
+        hidden: Sizes of the clone's hidden layers where the actor does not start from it; empty
+            for the actor's own.
+    """
+
+    faithful: bool = True
+    anchored: bool = True
+    hidden: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
+        if self.hidden:
+            check_range(self, ("hidden",), least=1)
+        if self.anchored:
+            only_read_with(self, ("hidden",), "anchored = false")
+        else:
+            only_read_with(self, ("critic_steps", "action_slope", "slope_batch"), "anchored = true")
+
+
+def make(settings: Settings, given: Given) -> Base:
+    """Algorithm 10, with what is taken from the authors."""
+    s = settings
+
+    def init(key: PRNGKey, spec: Spec, expert: Data) -> Judge:
+        hidden = s.hidden or given.hidden
+        layers = cloning.cloned(key, spec, expert, s, hidden, s.faithful)
+        return Judge(layers, layers, None)
+
+    def cost_of(clone: Judge, batch: Batch) -> Array:
+        density = csil.log_density(clone, clone.judge, batch.observations, batch.actions)
+        return jnp.clip(-density, -s.bound, s.bound)
+
+    def update(clone: Judge, expert: Data, data: Data, key: PRNGKey) -> tuple[Judge, Metrics]:
+        return clone, csil.gap_of(cost_of, s.batch, clone, expert, data, key)
+
+    base = Base(Needs(actions=True), init, update, cost_of, least_cost=-s.bound)
+    return csil.anchored(s, base) if s.anchored else base

@@ -1,1 +1,0 @@
-"""The deep half: SAC with L pairs of critics, as parts of Algorithm 1."""

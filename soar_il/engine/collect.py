@@ -1,0 +1,87 @@
+"""Line 4: CollectTrajectory, whole episodes with the current policy."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from soar_il.engine import trial
+from soar_il.engine.trial import Trial
+from soar_il.envs.blind import BlindEnv
+from soar_il.envs.play import episode
+from soar_il.envs.view import View
+from soar_il.learners.api import Algorithm
+from soar_il.learners.settings import Settings
+from soar_il.networks import gaussian
+from soar_il.networks.mlp import Layers
+from soar_il.types import Array, Bool, Count, Float, PRNGKey, Spec, Trajectory, Tree
+
+
+class Played(NamedTuple):
+    """pi^k as the engine keeps it: the learner's own policy, and which policy users are given."""
+
+    policy: Tree
+    updates: Count  # steps of the learner so far
+    cloned: Bool[Array, ""]  # whether pi^1 is a clone of the expert; else it acts uniformly
+    trial: Trial | tuple[()]  # empty where the latest policy is kept
+
+
+def same(tau: Trajectory) -> Trajectory:
+    """A trajectory as it was played."""
+    return tau
+
+
+class Collector(NamedTuple):
+    """Plays episodes; each is a function of the policy, the key and its number alone."""
+
+    env: BlindEnv
+    view: View
+    spec: Spec
+    algorithm: Algorithm
+    s: Settings
+    finish: Callable[[Trajectory], Any] = same  # what is kept of an episode
+
+    def collect(self, pi: Played, key: PRNGKey) -> list[Any]:
+        """Episodes until there are enough steps and enough episodes; a trial, if due, is first."""
+        first = int(pi.updates) == 0
+        uniform = first and not pi.cloned
+        steps = self.s.random_steps if uniform else self.s.iteration_steps
+        number = self.s.iteration_trajectories
+        if uniform or (first and self.s.own_data):
+            number = self.s.critics  # no critic is left without an episode
+        taus: list[Any] = []
+        if isinstance(pi.trial, Trial) and not uniform and trial.due(pi.trial, self.s.trial_every):
+            player = trial.player(pi.trial, self.algorithm.kept(pi.policy))
+            taus.append(self.play(player, key, 0, noisy=False))
+        while len(taus) < number or sum(len(tau.actions) for tau in taus) < steps:
+            layers = None if uniform else self.algorithm.acting(pi.policy)
+            taus.append(self.play(layers, key, len(taus)))
+        return taus
+
+    def play(self, layers: Layers | None, key: PRNGKey, number: int, noisy: bool = True) -> Any:
+        """One episode by a policy, or by the uniform one where there are no layers."""
+        shape = (self.env.horizon, self.spec.action)
+        seed, normal, uniform = (np.asarray(x) for x in _draws(key, number, shape))
+        normal = normal if noisy else np.zeros_like(normal)
+
+        def act(observation: np.ndarray, step: int) -> np.ndarray:
+            if layers is None:
+                return uniform[step]
+            seen = self.view(observation)
+            return np.asarray(gaussian.play(layers, self.spec, seen, normal[step])[0])
+
+        return self.finish(episode(self.env, act, int(seed)))
+
+
+@partial(jax.jit, static_argnums=2)
+def _draws(
+    key: PRNGKey, number: int, shape: tuple[int, int]
+) -> tuple[Count, Float[Array, "T a"], Float[Array, "T a"]]:
+    """Where the episode starts, and its noise: normal, or uniform for pi^1."""
+    reset, noise = jax.random.split(jax.random.fold_in(key, number))
+    seed = jax.random.randint(reset, (), 0, np.iinfo(np.int32).max)
+    uniform = jax.random.uniform(noise, shape, minval=-1.0, maxval=1.0)
+    return seed, jax.random.normal(noise, shape, jnp.float32), uniform

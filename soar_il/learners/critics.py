@@ -1,0 +1,150 @@
+"""UpdateCritics and OptimisticQ-NN: L pairs of critics as one stack of 2L networks."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from soar_il import optimism
+from soar_il.bases.api import Base, Cost, Look
+from soar_il.bases.fitting import repeated
+from soar_il.learners.settings import Settings
+from soar_il.networks import mlp
+from soar_il.networks.mlp import Layers
+from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Spec, Tree
+
+Value = Callable[[Layers, Array], Array]  # (layers, states) -> [L, 2, B]
+
+
+class Critics(NamedTuple):
+    """theta_ell^(1), theta_ell^(2) at places 2 ell and 2 ell + 1 of the stack."""
+
+    layers: Layers
+    targets: Layers
+    optimiser: Tree
+
+
+def init(key: PRNGKey, spec: Spec, s: Settings) -> Critics:
+    """Random critics; targets start as copies (the paper: random too; see deviations)."""
+    sizes = (spec.observation + spec.action, *s.hidden, 1)
+    layers = mlp.init(key, sizes, (2 * s.critics,))
+    targets = jax.tree.map(jnp.copy, layers)
+    return Critics(layers, targets, optax.adam(s.learning_rate).init(layers))
+
+
+def pairs(
+    layers: Layers,
+    observations: Float[Array, "*LB s"],
+    actions: Float[Array, "*LB a"],
+    norm: bool = False,
+) -> Float[Array, "L 2 B"]:
+    """Both members of every pair, on shared inputs [B, d] or a minibatch each [L, B, d]."""
+    x = jnp.concatenate([observations, actions], axis=-1)
+    if x.ndim == 3:
+        x = jnp.repeat(x, 2, axis=0)
+    q = mlp.apply(layers, x, activation(norm))[..., 0]
+    return q.reshape(-1, 2, q.shape[-1])
+
+
+def each(
+    layers: Layers,
+    observations: Float[Array, "B s"],
+    actions: Float[Array, "*n B a"],
+    norm: bool = False,
+) -> Float[Array, "2L B"]:
+    """All 2L critics on shared actions [B, d] or on actions of their own [2L, B, d]."""
+    shape = (*actions.shape[:-1], observations.shape[-1])
+    x = jnp.concatenate([jnp.broadcast_to(observations, shape), actions], axis=-1)
+    return mlp.apply(layers, x, activation(norm))[..., 0]
+
+
+def estimates(
+    layers: Layers,
+    observations: Float[Array, "*LB s"],
+    actions: Float[Array, "*LB a"],
+    norm: bool = False,
+) -> Float[Array, "L B"]:
+    """Q_ell = max of its pair: the larger cost is the cautious one."""
+    return jnp.max(pairs(layers, observations, actions, norm), axis=1)
+
+
+def optimistic_q(
+    layers: Layers,
+    observations: Float[Array, "B s"],
+    actions: Float[Array, "B a"],
+    sigma: float,
+    norm: bool = False,
+) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
+    """OptimisticQ-NN, and the standard deviation that it clips."""
+    x = estimates(layers, observations, actions, norm)
+    return optimism.mean_minus_clipped_std(x, sigma), jnp.std(jax.lax.stop_gradient(x), axis=0)
+
+
+def towards(
+    critics: Critics,
+    goal: Float[Array, "L B"],
+    batch: Batch,
+    loss: Callable[[Look], Array],
+    s: Settings,
+    value: Value,
+    expert: Batch | None,
+) -> tuple[Critics, Metrics]:
+    """One Adam step of all critics on ``loss``, then the targets follow."""
+
+    def total(layers: Layers) -> tuple[Array, tuple[Array, Array]]:
+        look = Look(
+            q=pairs(layers, batch.observations, batch.actions, s.layer_norm),
+            goal=goal,
+            critics=lambda states, actions: each(layers, states, actions, s.layer_norm),
+            value=lambda states: value(layers, states),
+            batch=batch,
+            expert=expert,
+            discount=s.discount,
+        )
+        error = jnp.mean((look.q - goal[:, None]) ** 2, axis=-1)
+        return loss(look), (jnp.mean(error), jnp.mean(look.q))
+
+    gradient, (error, q) = jax.grad(total, has_aux=True)(critics.layers)
+    steps, optimiser = optax.adam(s.learning_rate).update(gradient, critics.optimiser)
+    layers = optax.apply_updates(critics.layers, steps)
+    targets = optax.incremental_update(layers, critics.targets, s.target_rate)
+    return Critics(layers, targets, optimiser), {"critic_loss": error, "q": q}
+
+
+def activation(norm: bool) -> mlp.Activation:
+    """Of the critics' hidden layers."""
+    return mlp.normed_relu if norm else jax.nn.relu
+
+
+def least_value(base: Base, s: Settings) -> float:
+    """No cost-to-go is below this."""
+    return base.least_cost / (1 - s.discount)
+
+
+def of_the_expert(
+    critics: Critics, base: Base, cost: Cost, expert: Tree, key: PRNGKey, s: Settings, steps: int
+) -> Critics:
+    """Critics fitted to the expert itself: towards c(s, a) + gamma Q_targ(s', a'), its own a'."""
+
+    def once(critics: Critics, key: PRNGKey) -> tuple[Critics, Metrics]:
+        batch, following, known = expert.draw_pairs(key, s.batch, s.critics)
+        q = estimates(critics.targets, batch.next_observations, following, s.layer_norm)
+        value = jnp.maximum(q, least_value(base, s))
+        goal = base.cost(cost, batch) + s.discount * batch.continues * value
+        current = estimates(critics.layers, batch.observations, batch.actions, s.layer_norm)
+        goal = jnp.where(known, goal, jax.lax.stop_gradient(current))
+        shown = expert.draw(jax.random.fold_in(key, 1), s.batch)
+
+        def loss(look: Look) -> Array:
+            return base.critic_loss(cost, look)
+
+        return towards(critics, goal, batch, loss, s, no_value, shown)
+
+    return repeated(once, critics, jnp.int32(steps), key)[0]
+
+
+def no_value(layers: Layers, states: Array) -> Array:
+    """Before the first episode there is no policy to ask."""
+    raise ValueError("the loss asks for the value of a policy, and there is none yet")

@@ -1,0 +1,81 @@
+"""Settings that every learner has: those of SOAR, and those that the engine reads."""
+
+import dataclasses
+from typing import Literal
+
+from soar_il.config import check_range
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """L pairs of critics and an actor, in the paper's letters.
+
+    Args:
+        critics: L, the number of pairs of critics; 1 is the base method without SOAR.
+        sigma: The largest standard deviation that optimism may subtract, in units of cost-to-go.
+        discount: gamma.
+        optimistic_targets: Whether the backup uses the optimistic Q too, as V^k does in the theory.
+        split: trajectories (each critic has its own data, as in the paper) or minibatches (one
+            data set, a minibatch for each critic, as in the released code).
+        learning_rate: Step size of Adam, for critics, actor and temperature.
+        target_rate: tau_targ, how far the target critics move towards the critics at each update.
+        average_rate: How far the policy that is kept, an average of the actor's weights, moves
+            towards the actor at each update; at 0 the actor itself is kept.
+        trial_every: Environment steps from one trial of the policy to the next. A trial is an
+            episode without noise; the policy whose episodes are most like the demonstrations is
+            kept. 0 for no trials: the latest policy is kept.
+        trials: How many episodes in a row have to be more like the demonstrations than those of
+            the policy that was kept before.
+        batch: Transitions in a minibatch.
+        recent: Half of the learner's own part of a minibatch is drawn from this many newest
+            transitions, the other half from all; 0 for all.
+        expert_share: The part of each minibatch that is the expert's. Where a method knows no
+            actions of the expert, they are inferred from its states ...
+        inverse_hidden: ... by a network with hidden layers of these sizes.
+        hidden: Sizes of the hidden layers of actor and critics.
+        layer_norm: Whether the critics' hidden layers are normalised, which keeps them from
+            diverging where the expert's rows are unlike all that the learner has seen.
+        updates_per_step: Updates of critics and actor for each environment step.
+        iteration_steps: An iteration collects whole episodes until it has this many steps ...
+        iteration_trajectories: ... and this many episodes.
+        random_steps: The first iteration collects this many steps with the uniform policy instead.
+        capacity: Transitions that are kept; the oldest are overwritten.
+    """
+
+    critics: int = 4
+    sigma: float = 1.0
+    discount: float = 0.99
+    optimistic_targets: bool = False
+    split: Literal["trajectories", "minibatches"] = "trajectories"
+    learning_rate: float = 1e-3
+    target_rate: float = 0.005
+    average_rate: float = 0.0
+    trial_every: int = 0
+    trials: int = 3
+    batch: int = 100
+    recent: int = 0
+    expert_share: float = 0.0
+    inverse_hidden: tuple[int, ...] = (256, 256)
+    hidden: tuple[int, ...] = (256, 256)
+    layer_norm: bool = False
+    updates_per_step: float = 1.0
+    iteration_steps: int = 1000
+    iteration_trajectories: int = 1
+    random_steps: int = 1000
+    capacity: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "inverse_hidden"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # a list would not hash
+        whole = ("critics", "batch", "trials", "iteration_steps", "iteration_trajectories")
+        check_range(self, (*whole, "hidden", "inverse_hidden"), least=1)
+        check_range(self, ("sigma", "updates_per_step"), least=0)
+        check_range(self, ("random_steps", "trial_every", "recent"), least=0)
+        check_range(self, ("average_rate",), least=0, most=1)
+        check_range(self, ("learning_rate", "target_rate"), above=0, most=1)
+        check_range(self, ("discount", "expert_share"), least=0, below=1)
+
+    @property
+    def own_data(self) -> bool:
+        """Whether each critic has data of its own."""
+        return self.split == "trajectories" and self.critics > 1

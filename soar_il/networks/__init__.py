@@ -1,0 +1,1 @@
+"""Networks and policies as plain arrays, and pure functions of them."""
