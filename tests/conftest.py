@@ -2,13 +2,18 @@ import os
 import signal
 from pathlib import Path
 
+TESTS = Path(__file__).parent
+
 # Programs are compiled with little optimisation, which takes half the time and changes no fact that
-# the tests assert, and are kept for all workers and child processes of a test run.
+# the tests assert. All workers and child processes of a test run share what was compiled, small
+# programs too; they inherit it from here, with the path to soar_il and to the helpers.
 CHEAP = "--xla_backend_optimization_level=0"
 if CHEAP not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {CHEAP}".strip()
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".compiled"))
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(TESTS.parent / ".compiled"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+PLACES = [str(TESTS.parent), str(TESTS), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, PLACES)))
 
 import hypothesis  # noqa: E402
 import numpy as np  # noqa: E402
