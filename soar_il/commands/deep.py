@@ -64,7 +64,8 @@ def train(
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
     """
     from soar_il.configure import resolve
-    from soar_il.demos import Demos, places
+    from soar_il.demos import Demos
+    from soar_il.experts.record import find_or_record
     from soar_il.runs.run import Run
 
     check_steps(steps)
@@ -76,7 +77,7 @@ def train(
     name = f"{base}-L{cfg.learner.critics}-seed{seed}"
     folder = out or Path("results") / env.replace(":", "-") / name
     check_empty(folder)
-    found = Demos.load(demos or places.find(env))
+    found = Demos.load(demos or find_or_record(env, say))
     show(cfg, preset, usual)
     run = Run.create(folder, cfg, env, found, say=say)
     go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))

@@ -1,7 +1,6 @@
 """With one pair of critics SOAR is SAC."""
 
 import math
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -14,16 +13,18 @@ from known import (
     SPEC,
     cost_of,
     double,
+    draws_of,
+    first_actor,
     first_state,
     learned,
     replay_of,
     same,
     settings,
 )
-from soar_il.deep import actor, critics, mixed, replay
-from soar_il.deep import parts as deep
 
 from soar_il import rng
+from soar_il.bases.api import half_recent
+from soar_il.learners import sac
 
 
 def network(layers, x):
@@ -38,7 +39,8 @@ def plain_sac(s, state, data, updates):
     adam = optax.adam(s.learning_rate)
     thetas = [jax.tree.map(lambda x, n=n: x[n], state.critics.layers) for n in (0, 1)]
     members = tuple((theta, theta, adam.init(theta)) for theta in thetas)
-    psi, log_alpha = state.policy.layers, state.policy.log_alpha
+    actor = state.policy.policy
+    psi, log_alpha = actor.layers, actor.log_alpha
     carry = (psi, adam.init(psi), log_alpha, adam.init(log_alpha), members)
 
     def act(psi, states, z):
@@ -57,7 +59,7 @@ def plain_sac(s, state, data, updates):
         alpha = jnp.exp(log_alpha)
         key = rng.Streams(jax.random.fold_in(rng.at(SEED, 1).key, n))
         draw, noise = jax.random.split(key("critics"))
-        recent = replay.half_recent(s.batch, s.recent)
+        recent = half_recent(s.batch, s.recent)
         b = jax.tree.map(lambda x: x[0], data.draw_each(draw, s.batch, 1, recent))
         after = b.next_observations
         actions, log_pi = act(psi, after, jax.random.normal(noise, (1, s.batch, 2))[0])
@@ -104,7 +106,8 @@ def test_one_pair_of_critics_is_plain_sac(recent):
         data = jax.tree.map(jnp.asarray, double(data))
         state = state._replace(critics=double(state.critics), policy=double(state.policy))
         after, _ = learned(s, data, state)
-        found = after.policy.layers, after.policy.log_alpha, *after.critics[:2]
+        actor = after.policy.policy
+        found = actor.layers, actor.log_alpha, *after.critics[:2]
         expected = plain_sac(s, state, data, 100)
         assert int(after.policy.updates) == 100
         for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
@@ -118,11 +121,8 @@ def eager_sac(s, state, data, updates):
         (theta, theta, adam.init(theta))
         for theta in (jax.tree.map(lambda x, n=n: x[n], state.critics.layers) for n in (0, 1))
     ]
-    psi, moments, alpha = (
-        state.policy.layers,
-        state.policy.optimiser,
-        jnp.exp(state.policy.log_alpha),
-    )
+    actor = state.policy.policy
+    psi, moments, alpha = actor.layers, actor.optimiser, jnp.exp(actor.log_alpha)
 
     def act(psi, states, z):
         mean, log_std = jnp.split(network(psi, states), 2, axis=-1)
@@ -176,31 +176,30 @@ def draws(s, data, n):
 def test_one_pair_of_critics_is_plain_sac_bit_for_bit():
     """In float32, an operation at a time: compiled as a whole, each program groups its own sums."""
     s = settings(critics=1, hidden=(32, 32), batch=16)
-    data, state = (
-        replay_of(range(4), 0),
-        first_state(settings(critics=1, hidden=(32, 32), batch=16)),
-    )
-    pair, pi = state.critics, state.policy
+    data, state = replay_of(range(4), 0), first_state(s)
+    pair, actor = state.critics, first_actor(s)
+    lines, minibatches = sac.learner(KNOWN, SPEC, s), draws_of(data, s)
     for n in range(20):
-        (batch, z), (states, noise) = draws(s, data, n)
-        costs = cost_of(state.cost, batch)
-        pair, _ = critics.update(pair, pi, costs, batch, z, SPEC, s)
-        optimistic = partial(critics.optimistic_q, pair.layers, sigma=s.sigma)
-        pi, _ = actor.update(pi, optimistic, states, noise, SPEC, s)
-    assert same((pi.layers, pair.layers, pair.targets), eager_sac(s, state, data, 20))
+        key = rng.Streams(jax.random.fold_in(rng.at(SEED, 1).key, n))
+        pair, _ = lines.estimate(pair, actor, state.cost, minibatches, key("critics"))
+        q = lines.optimistic_q(pair, state.cost)[1]
+        actor, _ = lines.update_policy(actor, q, state.cost, minibatches, key("policy"))
+    assert same((actor.layers, pair.layers, pair.targets), eager_sac(s, state, data, 20))
 
 
 def test_beside_the_expert_s_share_half_of_the_learner_s_own_is_recent_too():
     """In the critics' minibatches and in the actor's."""
-    base = KNOWN._replace(expert_share=0.3)
-    data = mixed.Mixed(replay_of([1, 2], 0), replay_of([3], 0))
-    moved = []
-    for recent in (0, 1):
-        s = settings(critics=1, recent=recent)
-        lines, state = deep.learner(base, SPEC, s), first_state(settings(critics=1))
-        pair, _ = lines.estimate(state.critics, state.policy, state.cost, data, jax.random.key(0))
-        judge = lines.optimistic_q(state.critics, state.cost)[1]
-        pi, _ = lines.update_policy(state.policy, judge, data, jax.random.key(0))
-        moved.append((pair.layers[0][0], pi.layers[0][0]))
-    for alike, half in zip(*moved, strict=True):
+    own, expert, key = replay_of([1, 2], 0), replay_of([3], 0), jax.random.key(0)
+    state = first_state(settings(critics=1))
+
+    def moved(recent):
+        s = settings(critics=1, recent=recent, expert_share=0.3)
+        lines, data, actor = sac.learner(KNOWN, SPEC, s), draws_of(own, s, expert), first_actor(s)
+        pair, _ = lines.estimate(state.critics, actor, state.cost, data, key)
+        q = lines.optimistic_q(state.critics, state.cost)[1]
+        actor, _ = lines.update_policy(actor, q, state.cost, data, key)
+        return pair.layers[0][0], actor.layers[0][0]
+
+    both = (jax.jit(moved, static_argnums=0)(recent) for recent in (0, 1))
+    for alike, half in zip(*both, strict=True):
         assert not np.array_equal(alike, half)

@@ -1,3 +1,5 @@
+"""What critics and actor learn, from which data, and what is kept of the actor."""
+
 import math
 
 import jax
@@ -6,9 +8,11 @@ import numpy as np
 import pytest
 from known import (
     KNOWN,
+    SAC,
     SPEC,
     double,
-    episode,
+    draws_of,
+    first_actor,
     first_state,
     learned,
     normals,
@@ -19,10 +23,12 @@ from known import (
     update_actor,
     update_critics,
 )
-from soar_il.deep import actor, critics, networks, policy, replay
-from soar_il.deep import parts as deep
 
-from soar_il.errors import NonFiniteError
+from soar_il import rng
+from soar_il.engine import parts as engine
+from soar_il.engine.collect import Played
+from soar_il.learners import critics, sac
+from soar_il.networks import gaussian
 from soar_il.types import Spec
 
 
@@ -56,12 +62,12 @@ def test_the_critics_descend_the_slope_of_their_losses(optimistic_targets):
     s = settings(critics=3, optimistic_targets=optimistic_targets)
     state = first_state(settings(critics=3))
     with jax.enable_x64(True):
-        start, pi = double(state.critics), double(state.policy)
-        batch = random_batch(0, (3, 6), float)
-        costs, z = normals(4, (3, 6), float), normals(5, (3, 6, 2), float)
+        start, actor = double(state.critics), double(state.policy.policy)
+        batch, costs = random_batch(0, (3, 6), float), normals(4, (3, 6), float)
+        key = jax.random.key(5)
 
         def update(layers):
-            return update_critics(start._replace(layers=layers), pi, costs, batch, z, SPEC, s)
+            return update_critics(start._replace(layers=layers), actor, costs, batch, key, s=s)
 
         slope = slope_of(update(start.layers)[0].optimiser)
         check_slope(lambda x: 6 * update(x)[1]["critic_loss"], slope, start.layers)
@@ -72,8 +78,8 @@ def actor_step(pi, layers, states, z, sigma):
     def q(states, actions):
         return critics.optimistic_q(layers, states, actions, sigma)
 
-    moved, seen = actor.update(pi, q, states, z, SPEC, settings())
-    actions, log_pi = policy.sample(pi.layers, SPEC, states, z)
+    moved, seen = sac.update_actor(pi, q, None, states, z, SPEC, settings())
+    actions, log_pi = gaussian.sample(pi.layers, SPEC, states, z)
     return moved, seen["actor_loss"], log_pi, critics.estimates(layers, states, actions)
 
 
@@ -81,7 +87,7 @@ def actor_step(pi, layers, states, z, sigma):
 def test_the_actor_descends_alpha_log_pi_plus_the_optimistic_q(clipped):
     state = first_state(settings(critics=3))
     with jax.enable_x64(True):
-        pi, layers = double(state.policy), double(state.critics.layers)
+        pi, layers = double(state.policy.policy), double(state.critics.layers)
         states, z = normals(1, (16, 3), float), normals(2, (16, 2), float)
         *_, log_pi, x = jax.device_get(actor_step(pi, layers, states, z, 1.0))
         std = x.std(axis=0)
@@ -111,12 +117,14 @@ def no_q(states, actions):
 
 
 def test_the_actor_learns_from_everyone_s_trajectories():
-    parts = deep.parts(KNOWN, None, None, None, SPEC, settings())
-    step, judge = jax.jit(parts.update_policy, static_argnums=1), (no_q, None)
-    moved = [
-        step(first_state(settings()).policy, judge, replay_of(seeds, 2), jax.random.key(0))[0]
-        for seeds in ([10, 20], [10, 99], [99, 20])
-    ]
+    s = settings()
+    lines, actor = sac.learner(KNOWN, SPEC, s), first_actor(s)
+
+    @jax.jit
+    def step(data):
+        return lines.update_policy(actor, no_q, 0.0, draws_of(data, s), jax.random.key(0))[0]
+
+    moved = [step(replay_of(seeds, 2)) for seeds in ([10, 20], [10, 99], [99, 20])]
     one, two, three = (jax.tree.leaves(pi.optimiser[0].mu) for pi in moved)
     assert not any(same(a, b) or same(a, c) for a, b, c in zip(one, two, three, strict=True))
 
@@ -139,74 +147,9 @@ def test_the_members_of_a_pair_differ_only_in_where_they_started():
     assert not any(same(x[1], x[2]) for x in jax.tree.leaves(after.critics.layers))
 
 
-def test_old_transitions_are_charged_the_current_cost():
-    s, data = settings(), replay_of([10, 20], 2)
-    state = first_state(s)
-    old, _ = learned(s, data, state)
-    new, _ = learned(s, data, state._replace(cost=np.float32(2.0)))
-    raised, _ = learned(s, data, state, update_cost=lambda *_: (np.float32(2.0), {}))
-    assert not same(old.critics, new.critics)
-    assert same(new.critics, raised.critics)
-
-
-@pytest.mark.parametrize(
-    ("s", "tables", "updates"),
-    [(settings(), 2, 10), (settings(split="minibatches", updates_per_step=0.5), 0, 5)],
-)
-def test_there_are_updates_per_step_times_new_steps_updates(s, tables, updates):
-    data = replay.add(replay_of([1, 2, 3, 4], tables, steps=100), [episode(5)], 10)
-    after, _ = learned(s, data)
-    assert int(after.policy.updates) == int(after.critics.optimiser[0].count) == updates
-    again, _ = learned(s, data, after)
-    assert int(again.policy.updates) == 2 * updates
-
-
-def test_no_new_steps_change_nothing():
-    state = first_state(settings())
-    after, seen = learned(settings(), replay_of([1, 2], 2, steps=0), state)
-    assert same((after.critics, after.policy), (state.critics, state.policy))
-    assert all(np.isfinite(float(x)) for x in seen.values())
-
-
-def spoilt(tree, path):
-    leaves, treedef = jax.tree_util.tree_flatten_with_path(tree)
-    named = {jax.tree_util.keystr(x, simple=True, separator="."): leaf for x, leaf in leaves}
-    named[path] = np.full(named[path].shape, np.nan, np.float32)
-    return jax.tree_util.tree_unflatten(treedef, named.values())
-
-
-@pytest.mark.parametrize("updates", [1, 3])
-@pytest.mark.parametrize(
-    ("path", "named"),
-    [
-        ("critics.layers.1.0", r"critics\.layers\.1\.0"),
-        ("critics.targets.1.1", r"critics\.layers"),
-        ("critics.optimiser.0.nu.1.0", r"critics\.layers\.1\.0"),
-        ("policy.layers.0.1", r"critics\.layers"),
-        ("policy.optimiser.0.nu.0.0", r"(policy|critics)\.layers"),
-        ("policy.log_alpha", r"critics\.layers"),
-        ("cost", "cost"),
-        ("data.observations", r"critics\.layers"),
-    ],
-)
-def test_what_is_not_a_number_is_named_and_never_handed_on(path, named, updates):
-    state = first_state(settings())._replace(data=replay_of([1, 2], 2, steps=updates))
-    state = spoilt(state, path)
-    kept = jax.tree.map(np.array, (state.critics, state.policy, state.cost))
-    with pytest.raises(NonFiniteError, match=rf"no longer finite: .*{named}.*\n.*what to do"):
-        learned(settings(), state.data, state)
-    assert same((state.critics, state.policy, state.cost), kept)
-
-
-def test_a_cost_that_overflows_is_never_handed_on():
-    state = first_state(settings())._replace(cost=np.float32(1e30))
-    with pytest.raises(NonFiniteError, match="no longer finite"):
-        learned(settings(), replay_of([1, 2], 2), state)
-
-
 def flat_policy(s, log_std):
     """The same Gaussian everywhere."""
-    pi = first_state(s).policy
+    pi = first_actor(s)
     *hidden, (w, _) = pi.layers
     bias = np.array([0.0, 0.0, log_std, log_std], np.float32)
     return pi._replace(layers=(*hidden, (np.zeros_like(w), bias)))
@@ -238,29 +181,22 @@ def test_the_absorbing_state_has_no_part_in_the_entropy():
     pi, states = flat_policy(s, -1.0), STATES.copy()
     states[3:, 2] = 10.0
     entropy = float(update_actor(pi, no_q, states, Z, Spec(3, 2, True), s)[1]["entropy"])
-    log_pi = policy.play(pi.layers, SPEC, states, Z)[1]
+    log_pi = gaussian.play(pi.layers, SPEC, states, Z)[1]
     assert entropy == pytest.approx(-float(np.mean(log_pi[:3])), rel=1e-5)
 
 
-def test_a_stack_of_networks_is_its_members():
-    layers = jax.device_get(networks.init(jax.random.key(0), (4, 8, 1), (3,)))
-    x = normals(0, (5, 4))
-    each = np.stack([x, x + 1, x - 1])
-    shared, own = networks.apply(layers, x), networks.apply(layers, each)
-    for n in range(3):
-        (v, c), (w, b) = ((w[n], b[n]) for w, b in layers)
-        for found, at in ((shared[n], x), (own[n], each[n])):
-            np.testing.assert_allclose(found, np.maximum(at @ v + c, 0) @ w + b, atol=1e-6)
+def kept(actor):
+    return engine.kept(SAC, Played(actor, np.int32(0), np.bool_(False), ()))
 
 
-def test_the_policy_handed_out_is_the_running_average_of_the_actor():
+def test_the_policy_that_is_kept_is_the_running_average_of_the_actor():
     s = settings(average_rate=0.25)
-    pi = policy.init(jax.random.key(0), SPEC, s)
+    pi = sac.init(rng.at(0, 0), SPEC, s)[1]
     averages = jax.tree.map(np.asarray, pi.layers)
     for n in range(5):
         pi, _ = update_actor(pi, no_q, STATES, normals(n, Z.shape), SPEC, s)
         averages = jax.tree.map(lambda a, x: a + 0.25 * (np.asarray(x) - a), averages, pi.layers)
-    for a, b in zip(jax.tree.leaves(policy.handed_out(pi)), jax.tree.leaves(averages), strict=True):
+    for a, b in zip(jax.tree.leaves(kept(pi)), jax.tree.leaves(averages), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
-    plain = policy.init(jax.random.key(0), SPEC, settings())
-    assert policy.handed_out(plain) is plain.layers
+    plain = first_actor(settings())
+    assert kept(plain) is plain.layers

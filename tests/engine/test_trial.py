@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 import tiny
 import toys
-from known import SPEC, normals
+from known import SAC, SPEC, normals
 from scipy.stats import wasserstein_distance
-from soar_il.deep import policy, replay, trial
-from soar_il.deep.collect import Collector
-from soar_il.deep.settings import Settings
 
+from soar_il import rng
+from soar_il.engine import parts as engine
+from soar_il.engine import replay, trial
+from soar_il.engine.collect import Collector, Played
 from soar_il.envs.blind import BlindEnv
 from soar_il.envs.view import view_of
+from soar_il.learners import sac
+from soar_il.learners.sac import Settings
+from soar_il.networks import gaussian
 from soar_il.types import Spec, Trajectory, Treated
 
 STEPS, EVERY = trial.MARKS, 3
@@ -113,15 +117,17 @@ def test_a_trial_is_played_without_noise_by_what_would_be_handed_out():
     view = view_of([], False, "early", 10.0, env.horizon, 0.99)
     spec = view.spec(env.observation_size, env.action_size)
     s = Settings(critics=1, hidden=(8,), average_rate=0.1, trial_every=EVERY, iteration_steps=150)
-    pi = policy.init(jax.random.key(0), spec, s)
-    first, second = (policy.init(jax.random.key(n), spec, s).layers for n in (1, 2))
-    pi = pi._replace(updates=jnp.int32(1), average=first)
-    due = pi.trial._replace(since=jnp.int32(EVERY))
-    again = pi.trial._replace(passed=jnp.int32(1), candidate=second)
-    collect = Collector(env, view, spec, s)
+    acting, first, second = (sac.init(rng.at(n, 0), spec, s)[1] for n in range(3))
+    acting = acting._replace(average=first.layers)
+    fresh = trial.init(first.layers)
+    pi = Played(acting, jnp.int32(1), jnp.bool_(False), fresh)
+    first, second = first.layers, second.layers
+    due = fresh._replace(since=jnp.int32(EVERY))
+    again = fresh._replace(passed=jnp.int32(1), candidate=second)
+    collect = Collector(env, view, spec, SAC, s).collect
 
     def without_noise(tau: Trajectory, layers):
-        modes = policy.play_mode(layers, view(tau.observations[:-1]))
+        modes = gaussian.play_mode(layers, view(tau.observations[:-1]))
         return np.allclose(tau.actions, modes, atol=1e-5)
 
     plain = collect(pi, jax.random.key(2))
@@ -137,8 +143,8 @@ def test_what_is_kept_is_what_acts():
     agent.learn(400)
     pi = agent._run.state.policy
     assert float(pi.trial.least) < trial.FAR
-    jax.tree.map(np.testing.assert_array_equal, policy.handed_out(pi), pi.trial.kept)
+    jax.tree.map(np.testing.assert_array_equal, engine.kept(SAC, pi), pi.trial.kept)
     seen = np.zeros(agent._run.built.env.observation_size, np.float32)
-    action = policy.play_mode(pi.trial.kept, agent._run.built.view(seen))
+    action = gaussian.play_mode(pi.trial.kept, agent._run.built.view(seen))
     expected = agent._run.built.env.to_env(np.asarray(action))
     np.testing.assert_allclose(agent.predict(seen)[0], expected, rtol=1e-6)

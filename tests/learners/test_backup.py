@@ -1,21 +1,26 @@
 """What the critics are led towards, and what the actor sees of them."""
 
 import math
-from functools import partial
 
 import jax
+import known
 import numpy as np
+import optax
 import pytest
 from known import (
     SPEC,
+    first_actor,
     first_state,
+    noise_of,
     normals,
     random_batch,
     same,
     settings,
     update_critics,
 )
-from soar_il.deep import critics, policy
+
+from soar_il.learners import critics
+from soar_il.networks import gaussian
 
 
 def linear_critics(number, seed=0):
@@ -24,7 +29,7 @@ def linear_critics(number, seed=0):
         ((normals(seed + n, (2 * number, 5, 1)), normals(seed + n + 2, (2 * number, 1))),)
         for n in range(2)
     )
-    return critics.Critics(layers, targets, None)
+    return critics.Critics(layers, targets, optax.adam(1e-3).init(layers))
 
 
 def values(layers, states, actions):
@@ -35,17 +40,16 @@ def values(layers, states, actions):
     return np.maximum(q[0::2], q[1::2])
 
 
-@partial(jax.jit, static_argnums=2)
-def _backup(c, batch, s, costs, pi, z):
-    goal = critics.backup(c, pi, costs, batch, z, SPEC, s)
-    return goal, *policy.sample(pi.layers, SPEC, batch.next_observations, z)
+KEY = jax.random.key(5)
 
 
 def backup(c, batch, s, costs=0.0, alpha=0.2):
     """The backup, and the actions and log pi it is made with."""
-    pi = first_state(settings()).policy._replace(log_alpha=np.float32(math.log(alpha)))
+    actor = first_actor(settings())._replace(log_alpha=np.float32(math.log(alpha)))
     costs = np.broadcast_to(np.float32(costs), batch.continues.shape)
-    return jax.device_get(_backup(c, batch, s, costs, pi, normals(5, batch.actions.shape)))
+    goal = known.backup(c, actor, costs, batch, KEY, s=s)
+    drawn = gaussian.play(actor.layers, SPEC, batch.next_observations, noise_of(KEY, batch))
+    return jax.device_get((goal, *drawn))
 
 
 SHAPE = (2, 50)
@@ -136,11 +140,11 @@ def test_a_bonus_that_is_clipped_has_no_slope():
 
 @pytest.mark.parametrize("rate", [0.005, 1.0])
 def test_targets_follow_the_critics_at_their_rate(rate):
-    start, pi = first_state(settings()).critics, first_state(settings()).policy
+    start, actor = first_state(settings()).critics, first_actor(settings())
     assert same(start.targets, start.layers)
     start = start._replace(targets=jax.tree.map(lambda x: np.asarray(x) + 1, start.targets))
-    s, z = settings(target_rate=rate), normals(1, (*SHAPE, 2))
-    moved, _ = update_critics(start, pi, ONES, BATCH, z, SPEC, s)
+    s = settings(target_rate=rate)
+    moved, _ = update_critics(start, actor, ONES, BATCH, KEY, s=s)
     assert not same(moved.layers, start.layers)
     parts = jax.device_get((start.targets, moved.layers, moved.targets))
     for old, goal, new in zip(*map(jax.tree.leaves, parts), strict=True):

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from soar_il.deep import networks, policy
 
+from soar_il.networks import gaussian, mlp
 from soar_il.types import Spec
 
-sample = jax.jit(policy.sample, static_argnums=1)
+sample = jax.jit(gaussian.sample, static_argnums=1)
 
 
-def gaussian(mean, log_std, dtype=np.float32):
+def flat(mean, log_std, dtype=np.float32):
     """A policy that is the same everywhere, for observations of one coordinate."""
     bias = np.concatenate([mean, log_std]).astype(dtype)
     return ((np.zeros((1, len(bias)), dtype), bias),)
@@ -24,7 +24,7 @@ def at(mean, log_std, actions):
     """log pi of these actions [n, d], in float64."""
     mean, log_std, actions = (np.asarray(x, float) for x in (mean, log_std, actions))
     noise = (np.arctanh(actions) - mean) / np.exp(log_std)
-    layers, spec = gaussian(mean, log_std, float), Spec(1, len(mean))
+    layers, spec = flat(mean, log_std, float), Spec(1, len(mean))
     found, log_pi = sample(layers, spec, np.zeros((len(actions), 1)), noise)
     np.testing.assert_allclose(found, actions, atol=1e-12)
     return np.asarray(log_pi)
@@ -73,20 +73,20 @@ def test_log_pi_is_the_change_of_variables_formula(moments, action):
 def test_log_pi_and_its_slope_are_finite_however_near_the_bounds(mean, log_std):
     z = np.linspace(-4, 4, 9, dtype=np.float32)[:, None]
     states = np.zeros((9, 1), np.float32)
-    actions, log_pi = sample(gaussian([mean], [log_std]), Spec(1, 1), states, z)
+    actions, log_pi = sample(flat([mean], [log_std]), Spec(1, 1), states, z)
     assert np.all(np.abs(actions) <= 1)
     u = np.float64(np.float32(mean)) + np.exp(np.float64(log_std)) * z[:, 0].astype(float)
     log_cosh = np.logaddexp(u, -u) - math.log(2)
     expected = stats.norm.logpdf(z[:, 0].astype(float)) - log_std + 2 * log_cosh
     np.testing.assert_allclose(log_pi, expected, rtol=1e-5, atol=1e-4)
-    slopes = slope_of_log_pi(gaussian([mean], [log_std]), states, z)
+    slopes = slope_of_log_pi(flat([mean], [log_std]), states, z)
     assert all(np.isfinite(x).all() for x in jax.tree.leaves(slopes))
 
 
 @jax.jit
 def slope_of_log_pi(layers, states, z):
     def total(layers):
-        actions, log_pi = policy.sample(layers, Spec(1, 1), states, z)
+        actions, log_pi = gaussian.sample(layers, Spec(1, 1), states, z)
         return log_pi.sum() + actions.sum()
 
     return jax.grad(total)(layers)
@@ -96,7 +96,7 @@ def slope_of_log_pi(layers, states, z):
 def test_the_spread_has_bounds(asked, given):
     z = np.linspace(-1, 1, 9, dtype=np.float32)[:, None]
     states = np.zeros((9, 1), np.float32)
-    one, other = (sample(gaussian([0.1], [x]), Spec(1, 1), states, z) for x in (asked, given))
+    one, other = (sample(flat([0.1], [x]), Spec(1, 1), states, z) for x in (asked, given))
     np.testing.assert_array_equal(one[0], other[0])
     np.testing.assert_array_equal(one[1], other[1])
 
@@ -105,7 +105,7 @@ def test_the_spread_has_bounds(asked, given):
 def test_samples_have_the_distribution_whose_density_is_given(mean, log_std):
     z = jax.random.normal(jax.random.key(0), (20_000, 1))
     states = np.zeros((20_000, 1), np.float32)
-    actions, _ = sample(gaussian([mean], [log_std]), Spec(1, 1), states, z)
+    actions, _ = sample(flat([mean], [log_std]), Spec(1, 1), states, z)
 
     def cdf(a):
         return stats.norm.cdf(np.arctanh(a), mean, math.exp(log_std))
@@ -115,7 +115,7 @@ def test_samples_have_the_distribution_whose_density_is_given(mean, log_std):
 
 
 SPEC = Spec(4, 2, absorbing=True)
-LAYERS = networks.init(jax.random.key(1), (4, 16, 4))
+LAYERS = mlp.init(jax.random.key(1), (4, 16, 4))
 STATES = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
 STATES[:, -1] = 0
 NOISE = np.random.default_rng(1).normal(size=(6, 2)).astype(np.float32)
@@ -126,7 +126,7 @@ MIXED = np.where(DEAD[:, None], np.float32([0, 0, 0, 10]), STATES)
 @jax.jit
 def slope_of_rows(layers, states, rows):
     def total(layers):
-        actions, log_pi = policy.sample(layers, SPEC, states, NOISE)
+        actions, log_pi = gaussian.sample(layers, SPEC, states, NOISE)
         return jnp.sum(rows * (log_pi + actions.sum(axis=-1)))
 
     return jax.grad(total)(layers)
@@ -152,7 +152,7 @@ def test_the_living_do_not_notice_the_absorbing():
 
 def test_the_mode_is_the_squashed_mean():
     np.testing.assert_allclose(
-        policy.mode(gaussian([0.3, -2.0], [1.0, -1.0]), np.zeros((1, 1), np.float32)),
+        gaussian.mode(flat([0.3, -2.0], [1.0, -1.0]), np.zeros((1, 1), np.float32)),
         np.tanh([[0.3, -2.0]]),
         rtol=1e-6,
     )

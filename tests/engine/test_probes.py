@@ -7,13 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium.spaces import Box
-from soar_il.deep import critics, policy
-from soar_il.deep.settings import Settings
 
 from soar_il import soar
 from soar_il.bases.api import Base, Needs
-from soar_il.build import Config, build
+from soar_il.build import build
+from soar_il.configure import Config
 from soar_il.demos import Demos
+from soar_il.learners import critics
+from soar_il.learners.sac import Settings
+from soar_il.networks import gaussian
 
 GAMMA = 0.8
 
@@ -68,7 +70,7 @@ def cost_of(weights, batch):
 
 
 KNOWN = Base(
-    needs=Needs(actions=False, on_policy=False),
+    needs=Needs(),
     init=lambda key, spec, expert: np.zeros(5, np.float32),
     update=lambda cost, expert, data, key: (cost, {}),
     cost=cost_of,
@@ -90,7 +92,13 @@ def solved(problem, number, seed, termination="early"):
         capacity=1024,
     )
     cfg = Config(
-        "a probe", "known", seed, termination, standardise=False, horizon=2, learner=learner
+        "a probe",
+        "known",
+        seed=seed,
+        termination=termination,
+        standardise=False,
+        horizon=2,
+        learner=learner,
     )
     built = build(cfg, lambda: Probe(problem), DEMOS, KNOWN)
     state = built.start()._replace(cost=np.float32(problem.weights))
@@ -115,7 +123,7 @@ def test_the_cost_to_go_and_the_best_action_are_found_when_the_cost_depends_on(n
         assert q.shape == (number, len(s))
         np.testing.assert_allclose(q, np.tile(truth(problem, s, a), (number, 1)), atol=0.1)
         if problem.best is not None:
-            mode = policy.mode(state.policy.layers, s)
+            mode = gaussian.mode(state.policy.policy.layers, s)
             np.testing.assert_allclose(mode, problem.best * np.where(s == 0, 1, s), atol=0.1)
 
 

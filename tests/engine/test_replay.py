@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from soar_il.deep import replay
 
+from soar_il.bases.api import half_recent
+from soar_il.engine import replay
 from soar_il.errors import ConfigError
 from soar_il.types import Spec, Treated
 
@@ -136,7 +137,7 @@ def test_newest_weights_sum_to_one_and_room_leaves_out_the_oldest():
 def test_half_of_a_minibatch_is_of_the_newest_of_each_table(critics):
     data, _ = filled([200, 150, 1, 220, 90, 300, 35, 180, 2, 120], critics * (critics > 1))
     n, recent = 4000, 50
-    reach = replay.half_recent(n, recent)
+    reach = half_recent(n, recent)
     one = flat(data.draw(jax.random.key(1), n, reach))[None]
     each = flat(data.draw_each(jax.random.key(2), n, critics, reach))
     tables = [0, *(range(1, critics + 1) if critics > 1 else [0])]
@@ -147,7 +148,7 @@ def test_half_of_a_minibatch_is_of_the_newest_of_each_table(critics):
         assert first == newest
         assert len(second & newest) > 0
         assert len(second) > 0.8 * len(rows)
-    assert replay.half_recent(n, 0) is None
+    assert half_recent(n, 0) is None
 
 
 @pytest.mark.parametrize("critics", [0, 3])
@@ -248,7 +249,7 @@ def test_a_million_rows_of_humanoid_fit_in_two_gigabytes():
 def test_what_is_added_to_is_used_up_so_there_is_one_copy():
     before, _ = filled([10], 3)
     replay.add(before, episodes([10], 1), 10)
-    assert all(x.is_deleted() for x in (before.observations, before.actions, before.index))
+    assert all(x.is_deleted() for x in (before.observations, before.actions, before.tables))
 
 
 def test_a_capacity_that_is_too_small_is_refused():
