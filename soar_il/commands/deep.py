@@ -12,6 +12,7 @@ from soar_il.terminal.progress import console
 
 if TYPE_CHECKING:
     from soar_il.configure import Config
+    from soar_il.evaluation.times import Moment
     from soar_il.runs.run import Run
 
 Assignments = Annotated[  # --set A --set B and --set A B
@@ -65,8 +66,11 @@ def train(
     """
     from soar_il.configure import resolve
     from soar_il.demos import Demos
+    from soar_il.evaluation import times
     from soar_il.experts.record import find_or_record
     from soar_il.runs.run import Run
+
+    began = times.now()
 
     check_steps(steps)
     say(f"loading demonstrations of {env}")
@@ -80,7 +84,8 @@ def train(
     found = Demos.load(demos or find_or_record(env, say))
     show(cfg, preset, usual)
     run = Run.create(folder, cfg, env, found, say=say)
-    go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))
+    plan = started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard)
+    go(run, plan, began)
 
 
 def resume(run_dir: Folder, steps: int | None = None, allow_drift: bool = False) -> None:
@@ -91,13 +96,15 @@ def resume(run_dir: Folder, steps: int | None = None, allow_drift: bool = False)
         steps: Another total of environment steps.
         allow_drift: Go on although versions or threads are others; the bits may differ then.
     """
-    plan = _read_plan(run_dir)
+    from soar_il.evaluation import times
+
+    began, plan = times.now(), _read_plan(run_dir)
     if steps is not None:
         check_steps(steps)
         plan["steps"] = steps
     run = _resumed(run_dir, allow_drift)
     say(f"resuming at iteration {run.k}, {run.steps:,} of {plan['steps']:,} steps")
-    go(run, plan)
+    go(run, plan, began)
 
 
 def evaluate(
@@ -182,7 +189,7 @@ def started(
     return plan
 
 
-def go(run: "Run", plan: dict[str, Any]) -> None:
+def go(run: "Run", plan: dict[str, Any], began: "Moment | None" = None) -> None:
     """Train to the plan's end, with progress and evaluation."""
     from soar_il.commands.watch import Watch
     from soar_il.runs import compiled
@@ -193,7 +200,7 @@ def go(run: "Run", plan: dict[str, Any]) -> None:
     compiled.keep_compiled_programs()
     total, every = plan["steps"], plan["evaluate_every"]
     keep = Keep(plan["checkpoint_every"], every or 5_000)
-    with Watch(run, plan["episodes"] if every else 0, plan["tensorboard"]) as watch:
+    with Watch(run, plan["episodes"] if every else 0, plan["tensorboard"], began) as watch:
         watch.catch_up()
         with TrainingProgress(run.steps, total) as progress:
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from soar_il.errors import ConfigError
+from soar_il.evaluation import times
 from soar_il.evaluation.score import Evaluator
 from soar_il.figures.training import training_figure
 from soar_il.runs import log, snapshot
@@ -19,7 +20,9 @@ from soar_il.terminal.progress import console
 class Watch:
     """Scores every snapshot that has no score yet."""
 
-    def __init__(self, run: Run, episodes: int, tensorboard: bool) -> None:
+    def __init__(
+        self, run: Run, episodes: int, tensorboard: bool, began: times.Moment | None = None
+    ) -> None:
         self.folder, self._open = run.folder, ExitStack()
         self.last: float | None = None
         self._open.callback(run.close)
@@ -28,6 +31,9 @@ class Watch:
         log.cut(path, run.k)
         self._done = {record["k"] for record in log.read(path)}
         self._scores = self._open.enter_context(log.Log(path))
+        self._run = run
+        self._clock = times.Clock(run.folder, run.k, run.steps, began)
+        self._open.callback(self._clock.close)
         text = self.folder / "log.txt"
         self._text = self._open.enter_context(text.open("a", encoding="utf-8"))
         self._board = _board(self.folder) if tensorboard else None
@@ -38,6 +44,7 @@ class Watch:
         return evaluator
 
     def iteration(self, seen: dict[str, Any]) -> None:
+        self._clock.iteration(self._run.k, self._run.steps)
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in seen.items())
         self._text.write(f"{stamp}  {numbers}\n")
@@ -53,7 +60,8 @@ class Watch:
         for path in sorted((self.folder / "snapshots").glob("*.safetensors")):
             if int(path.stem) in self._done:
                 continue
-            record = self._evaluator.record(snapshot.load(path))
+            with self._clock.paused():
+                record = self._evaluator.record(snapshot.load(path))
             self._scores.append(record)
             self._done.add(record["k"])
             self.last = record["return"]
