@@ -23,8 +23,8 @@ $(VENV)/extras: $(VENV)/ready extras.lock
 
 run: setup
 	$(BIN)/soar sweep experiments/first.toml
-	$(BIN)/soar report results/first --out results/first/report
 	-$(BIN)/soar video results/first/Hopper-v5/csil-L4-seed0
+	$(BIN)/soar report results/first
 
 test: setup
 	$(BIN)/python -m pytest

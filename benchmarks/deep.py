@@ -15,12 +15,12 @@ os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
 import tiny  # noqa: E402
+from soar_il.deep import mixed, parts, replay  # noqa: E402
+from soar_il.deep.settings import Settings  # noqa: E402
 
 from soar_il import rng  # noqa: E402
 from soar_il.bases import BASES  # noqa: E402
 from soar_il.build import build, resolve  # noqa: E402
-from soar_il.deep import mixed, parts, replay  # noqa: E402
-from soar_il.deep.settings import Settings  # noqa: E402
 from soar_il.demos import Demos  # noqa: E402
 from soar_il.soar import improve, run  # noqa: E402
 from soar_il.types import Spec, Treated  # noqa: E402

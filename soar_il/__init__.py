@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Demos", "Imitator"]
+__all__ = ["Demos", "Imitator", "record"]
 
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
 if os.environ.get("SOAR_THREADS", "1") == "1":
@@ -17,10 +17,11 @@ if os.environ.get("SOAR_THREADS", "1") == "1":
 if TYPE_CHECKING:
     from soar_il.agent import Imitator
     from soar_il.demos import Demos
+    from soar_il.experts.record import demonstrate as record
 
 
 def __getattr__(name: str) -> Any:
-    """The two names that most programs need, imported when they are asked for."""
+    """The names that most programs need, imported when they are asked for."""
     if name == "Imitator":
         from soar_il.agent import Imitator
 
@@ -29,4 +30,8 @@ def __getattr__(name: str) -> Any:
         from soar_il.demos import Demos
 
         return Demos
+    if name == "record":
+        from soar_il.experts.record import demonstrate
+
+        return demonstrate
     raise AttributeError(f"module 'soar_il' has no attribute {name!r}")

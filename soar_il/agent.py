@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-import jax
+import gymnasium as gym
 import numpy as np
 
 from soar_il.bases.api import Base
@@ -16,12 +16,13 @@ from soar_il.configure import Config, resolve
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source, name_of
 from soar_il.envs.view import Termination
-from soar_il.errors import ConfigError
-from soar_il.report.training import TrainingProgress
+from soar_il.errors import ConfigError, StorageError
+from soar_il.evaluation.score import Evaluator
 from soar_il.runs import compiled
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep, train
 from soar_il.soar import Seen
+from soar_il.terminal.training import TrainingProgress
 
 Callback = Callable[["Imitator", Seen], bool | None]
 
@@ -95,31 +96,46 @@ class Imitator:
     def learn(
         self,
         total_timesteps: int,
+        callback: Callback | list[Callback] | None = None,
         progress_bar: bool = False,
-        callback: Callback | None = None,
     ) -> "Imitator":
         """Train for this many more environment steps, to the end of the iteration that has them.
 
-        The callback is given this object and what the iteration saw; False stops the training.
+        Args:
+            total_timesteps: How many steps more.
+            callback: Called after each iteration with this object and what the iteration saw, by
+                name; training stops when one returns False.
+            progress_bar: Whether to show steps, rate and time left.
         """
         if total_timesteps < 1:
             raise ConfigError(f"total_timesteps is {total_timesteps}", do="give at least 1")
+        callbacks = callback if isinstance(callback, list) else [callback] if callback else []
         total = self._run.steps + total_timesteps
         with TrainingProgress(self._run.steps, total, show=progress_bar) as progress:
 
-            def on_iteration(seen: Seen) -> bool | None:
+            def on_iteration(seen: Seen) -> bool:
                 progress.update(seen)
-                return callback(self, seen) if callback else None
+                answers = [call(self, seen) for call in callbacks]  # each of them is called
+                return all(answer is not False for answer in answers)
 
             train(self._run, total, Keep(snapshot=0), on_iteration, lambda run: None)
         return self
 
     def predict(
-        self, observation: Any, deterministic: bool = True, seed: int = 0
-    ) -> tuple[np.ndarray, None]:
-        """An action in the environment's units for an observation, or a batch of them.
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = True,
+    ) -> tuple[np.ndarray, Any]:
+        """Actions in the environment's units for an observation, or for a batch of them.
 
-        The second value is None: it keeps the place of a recurrent policy's state.
+        Args:
+            observation: [d] or [n, d].
+            state: Of a recurrent policy; given back as it is, for there is none.
+            episode_start: Not needed.
+            deterministic: The policy's mode; else a new draw from it at each call, which
+                ``set_random_seed`` makes repeatable.
         """
         observation = np.asarray(observation, np.float32)
         size = self._run.built.env.observation_size
@@ -127,26 +143,70 @@ class Imitator:
             raise ConfigError(
                 f"the observation has shape {observation.shape}", do=f"give [{size}] or [n, {size}]"
             )
-        acting, noise = self._run.policy(), None
+        if not np.isfinite(observation).all():
+            raise ConfigError(
+                "the observation has a NaN or an infinity", do="look where it is from"
+            )
+        noise = None
         if not deterministic:
             shape = (*observation.shape[:-1], self._run.built.env.action_size)
-            noise = np.asarray(jax.random.normal(jax.random.key(seed), shape))
-        return self._run.built.env.to_env(acting.act(observation, noise)), None
+            noise = self._noise.standard_normal(shape, np.float32)
+        action = self._run.policy().act(observation, noise)
+        return self._run.built.env.to_env(action), state
+
+    def set_random_seed(self, seed: int) -> None:
+        """Of the draws that ``predict`` makes; training has its own."""
+        self._noise = np.random.default_rng(seed)
+
+    def evaluate(self, episodes: int = 10, seed: int = 0) -> dict[str, Any]:
+        """The true return of the policy on environments of its own, by name; nothing is learned."""
+        source: Any = self._run.source
+        if isinstance(source, gym.Env):
+            raise ConfigError(
+                "the environment was given as one object, and evaluation needs its own",
+                do="give the Imitator an id or a function that makes the environment",
+            )
+        evaluator = Evaluator(source, episodes, self.config.horizon or None, seed)
+        try:
+            return evaluator.record(self._run.policy())
+        finally:
+            evaluator.close()
 
     def save(self, path: Path | str) -> None:
-        """The whole run, from which ``load`` goes on exactly."""
+        """The whole run, from which ``load`` goes on exactly; it replaces what was saved there."""
         self._run.checkpoint()
-        if Path(path).resolve() != self._run.folder.resolve():
-            shutil.copytree(self._run.folder, path, ignore=shutil.ignore_patterns("lock", "tmp-*"))
+        path = Path(path)
+        if path.resolve() == self._run.folder.resolve():
+            return
+        if path.exists() and not (path / "config.json").is_file():
+            raise StorageError("is there already and is no run", str(path), "choose another name")
+        beside = path.with_name(path.name + ".new")
+        shutil.rmtree(beside, ignore_errors=True)
+        shutil.copytree(self._run.folder, beside, ignore=shutil.ignore_patterns("lock", "tmp-*"))
+        if path.exists():
+            shutil.rmtree(path)
+        beside.rename(path)
 
     @classmethod
     def load(
-        cls, path: Path | str, env: Source | None = None, base: Base | None = None
+        cls,
+        path: Path | str,
+        env: Source | None = None,
+        base: Base | None = None,
+        allow_drift: bool = False,
     ) -> "Imitator":
-        """What ``save`` kept; an environment or base that is not known by name is given again."""
+        """What ``save`` kept.
+
+        Args:
+            path: Where it was saved.
+            env: The environment again, where it is not known by its id.
+            base: The base method again, where it is not one of the table.
+            allow_drift: Whether to go on although versions or the machine are others, so that
+                training may continue with other bits.
+        """
         compiled.keep_compiled_programs()
         imitator = cls.__new__(cls)
-        imitator._hold(Run.resume(Path(path), env, base), temporary=False)
+        imitator._hold(Run.resume(Path(path), env, base, allow_drift), temporary=False)
         return imitator
 
     def fingerprint(self) -> str:
@@ -159,7 +219,15 @@ class Imitator:
 
     def _hold(self, run: Run, temporary: bool) -> None:
         self._run = run
+        self.set_random_seed(run.cfg.seed)
         self._close = weakref.finalize(self, _let_go, run, temporary)
+
+    def __repr__(self) -> str:
+        cfg = self.config
+        return (
+            f"Imitator({cfg.env!r}, base={cfg.base!r}, critics={cfg.learner.critics}, "
+            f"seed={cfg.seed}, {self.num_timesteps:,} steps)"
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -13,13 +13,14 @@ from soar_il.bases.given import Given
 from soar_il.bases.inverse import inferring
 from soar_il.configure import Config
 from soar_il.demos import Demos
+from soar_il.demos.fit import require_fit
 from soar_il.engine import parts as engine
 from soar_il.engine import replay
 from soar_il.engine.collect import Collector
 from soar_il.engine.parts import Kit
 from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.view import View, view_of
-from soar_il.errors import ConfigError, DemoError
+from soar_il.errors import ConfigError
 from soar_il.learners import LEARNERS
 from soar_il.learners.settings import Settings
 from soar_il.networks.mlp import Layers
@@ -51,7 +52,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
     env = BlindEnv(source, cfg.horizon or None)
     method = method_of(cfg, env.horizon, base)
     demos = demos.select(cfg.demonstrations) if cfg.demonstrations else demos
-    check_fit(demos, env, method)
+    require_fit(demos, env, method.needs.actions)
     check_sizes(cfg, env)
     view = view_for(cfg, env.horizon, list(demos.observations))
     spec = view.spec(env.observation_size, env.action_size)
@@ -97,29 +98,6 @@ def most_fresh(s: Settings, horizon: int) -> int:
     return min(max(by_steps, by_episodes) + 2 * (horizon + 1), MOST_FRESH, s.capacity)
 
 
-def check_fit(demos: Demos, env: BlindEnv, base: Base) -> None:
-    """Demonstrations that this environment and this method can use."""
-    size = demos.observations[0].shape[1]
-    if size != env.observation_size:
-        raise DemoError(
-            f"observations have {size} coordinates, those of {env.name} {env.observation_size}",
-            do="use demonstrations of the same environment and version",
-        )
-    if demos.actions is None:
-        if base.needs.actions:
-            raise DemoError(
-                "there are no actions, and this base method needs the expert's",
-                do="use a state-only method such as ml-irl, or demonstrations with actions",
-            )
-        return
-    size = demos.actions[0].shape[1]
-    if size != env.action_size:
-        raise DemoError(
-            f"actions have {size} coordinates, those of {env.name} {env.action_size}",
-            do="use demonstrations of the same environment and version",
-        )
-
-
 def check_sizes(cfg: Config, env: BlindEnv) -> None:
     """Room for the data of every critic, and no more coordinates than there are."""
     s: Settings = cfg.learner
@@ -129,9 +107,14 @@ def check_sizes(cfg: Config, env: BlindEnv) -> None:
             f"capacity is {s.capacity}",
             do=f"give at least {needed}, an episode of {env.horizon} steps for each critic",
         )
-    if cfg.observed > env.observation_size:
+    check_observed(cfg.observed, env)
+
+
+def check_observed(observed: int, env: BlindEnv) -> None:
+    """No more coordinates than there are."""
+    if observed > env.observation_size:
         raise ConfigError(
-            f"observed is {cfg.observed}",
+            f"observed is {observed}",
             env.name,
             f"an observation has {env.observation_size} coordinates; give at most these, 0 for all",
         )

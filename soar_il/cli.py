@@ -1,8 +1,10 @@
 """The command ``soar``."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from types import FrameType
 from typing import Any
 
@@ -10,9 +12,9 @@ import tyro
 
 from soar_il.commands import deep, demos, experts, report, settings, sweep, tabular, video
 from soar_il.errors import SoarError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import errors
 
-ABOUT = "Imitation learning with soft optimistic actor-critics."
+ABOUT = "Imitation learning with soft optimistic actor-critics. `soar --version` says which."
 Commands = dict[str, Callable[..., None]]
 
 COMMANDS: Commands = {
@@ -60,16 +62,31 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         _dispatch(sys.argv[1:])
+        sys.stdout.flush()
     except SoarError as error:
-        console.print(f"[bold red]error[/] {rich_safe(str(error))}", soft_wrap=True)
+        errors.print(f"[bold red]error[/] {rich_safe(str(error))}", soft_wrap=True)
         sys.exit(2)
-    except Terminated:
-        sys.exit(143)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except BrokenPipeError:  # whoever read the output, such as head, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except KeyboardInterrupt as stop:
+        _leave(143 if isinstance(stop, Terminated) else 130, str(stop))
+
+
+def _leave(code: int, said: str) -> None:
+    """End at once: where JAX is compiling in a thread, the interpreter's own end may crash."""
+    errors.print(said or "stopped", soft_wrap=True, markup=False)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    if "jax" in sys.modules:
+        os._exit(code)
+    sys.exit(code)
 
 
 def _dispatch(arguments: list[str]) -> None:
+    if arguments == ["--version"]:
+        print(f"soar-il {metadata.version('soar-il')}")
+        return
     text, commands = ABOUT, COMMANDS | {name: _shown(group[0]) for name, group in GROUPS.items()}
     prog = "soar"
     if arguments and arguments[0] in GROUPS:

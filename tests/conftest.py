@@ -2,24 +2,45 @@ import os
 import signal
 from pathlib import Path
 
+TESTS = Path(__file__).parent
+
 # Programs are compiled with little optimisation, which takes half the time and changes no fact that
-# the tests assert, and are kept for all workers and child processes of a test run.
+# the tests assert. All workers and child processes of a test run share what was compiled, small
+# programs too; they inherit it from here, with the path to soar_il and to the helpers.
 CHEAP = "--xla_backend_optimization_level=0"
 if CHEAP not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {CHEAP}".strip()
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".compiled"))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(TESTS.parent / ".compiled"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+PLACES = [str(TESTS.parent), str(TESTS), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, PLACES)))
 
 import hypothesis  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 
+from soar_il.bases import BASES  # noqa: E402
 from soar_il.tabular import mdps  # noqa: E402
 
 # A background job of a shell ignores Ctrl-C, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("house", deadline=None, max_examples=200, derandomize=True)
 hypothesis.settings.load_profile("house")
+
+
+def pytest_collection_modifyitems(items):
+    """Tests that compile the same programs come one after the other.
+
+    Each worker is given tests that follow one another, so that one of them compiles for the rest.
+    """
+    items.sort(key=programs)
+
+
+def programs(item):
+    """The base method that a test is a case of, or nothing: such tests keep their order."""
+    given = getattr(item, "callspec", None)
+    said = [x.split(",")[0] for x in given.params.values() if isinstance(x, str)] if given else []
+    return next((name for name in said if name in BASES), "")
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """What the tests of storage share."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import faults
 import numpy as np
@@ -11,8 +9,6 @@ from hypothesis import strategies as st
 
 from soar_il.errors import StorageError
 
-ROOT = Path(__file__).parent.parent
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
@@ -50,8 +46,7 @@ def attempt(action):
 
 def killed(tmp_path, scenario, power):
     """The folders a scenario leaves when killed at its first, second, ... call; the last ended."""
-    command = [sys.executable, str(ROOT / "tests" / "faults.py"), scenario, str(tmp_path), power]
-    subprocess.run(command, check=True, env=ENVIRONMENT)
+    subprocess.run([sys.executable, faults.__file__, scenario, str(tmp_path), power], check=True)
     return sorted(tmp_path.iterdir(), key=lambda folder: int(folder.name))
 
 

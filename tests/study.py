@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from soar_il.report.results import Missing, Result, Study, label
+from soar_il.report.arms import label
+from soar_il.report.results import Missing, Result, Study
 
 STEPS = np.arange(1, 11) * 5000.0
 
@@ -10,15 +11,17 @@ STEPS = np.arange(1, 11) * 5000.0
 def result(env, critics, seed, level, speed=3.0, **more):
     """Returns rise to ``level`` (1 is the expert) the sooner the larger ``speed``."""
     base, sigma = more.pop("base", "ml-irl"), more.pop("sigma", 10.0)
+    name, count = more.pop("extra", ""), more.get("demonstrations")
+    name += f"{count} demonstrations" if count else ""
     luck = np.random.default_rng([seed, len(env)]).normal(0, 0.05)
     noise = np.random.default_rng([seed, critics, len(env)]).normal(0, 0.02, len(STEPS))
     normal = level * (1 - np.exp(-speed * STEPS / 50_000)) + luck + noise
     settings = {"env": env, "base": base, "seed": seed, "termination": "absorbing"}
     settings |= {"learner": {"critics": critics, "sigma": sigma}}
-    settings |= {"demonstrations": more.get("demonstrations", 16)}
+    settings |= {"demonstrations": count or 16}
     fields = {
         "place": f"results/{env}/{base}-L{critics}-seed{seed}",
-        "extra": "",
+        "label": label(base, critics) + (f", {name}" if name else ""),
         "demonstrations": 16,
         "purpose": "report",
         "steps": STEPS,
@@ -26,11 +29,19 @@ def result(env, critics, seed, level, speed=3.0, **more):
         "spreads": np.full(len(STEPS), 10.0),
         "noisy": 3400 * normal,
         "normal": normal,
-        "gap": 0.1,
+        "seen": seen(more.pop("gap", 0.1), spread=0.5 * critics, clipped=0.75),
+        "seconds": None,
+        "options": {"learner.sigma": sigma, "demonstrations": count or 16},
         "settings": settings,
         "about": {"command": f"soar train --seed {seed}"},
     } | more
     return Result(env=env, base=base, critics=critics, sigma=sigma, seed=seed, **fields)
+
+
+def seen(gap, spread, clipped):
+    """What the learner saw of itself, the same at every iteration."""
+    numbers = {"cost_gap": gap, "q_spread": spread, "clipped": clipped}
+    return {name: np.full(20, value) for name, value in numbers.items()}
 
 
 def study(seeds=6, envs=("Hopper-v5", "Ant-v5"), gain=0.3, speed=8.0, missing=()):
@@ -46,7 +57,7 @@ def study(seeds=6, envs=("Hopper-v5", "Ant-v5"), gain=0.3, speed=8.0, missing=()
             f"{env}/ml-irl-L{critics}-seed{seed}",
             env,
             "ml-irl",
-            label("ml-irl", critics, ""),
+            label("ml-irl", critics),
             "not begun",
         )
         for env, critics, seed in missing

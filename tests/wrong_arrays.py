@@ -5,7 +5,8 @@ import json
 import numpy as np
 
 from soar_il.demos import Demos
-from soar_il.demos.check import require_actions
+from soar_il.demos.fit import require_fit
+from soar_il.envs.blind import BlindEnv
 
 N, T, S, A = 3, 6, 4, 2
 
@@ -261,8 +262,10 @@ CASES = {
         "^every is 0\n.*at least 1",
     ),
     "states only for a method that needs actions": (
-        lambda tmp: require_actions(Demos.from_arrays(good()[0]), "BC"),
-        "^actions: BC imitates actions.*have none\n.*state-only method",
+        lambda tmp: require_fit(
+            Demos.from_arrays(good()[0][..., :3]), BlindEnv("Pendulum-v1"), True
+        ),
+        "^demonstrations: there are no actions.*needs the expert's\n.*state-only method",
     ),
     "an unknown ending to save under": (
         lambda tmp: Demos.from_arrays(*good()).save(tmp / "x.pkl"),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from soar_il.errors import ConfigError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 if TYPE_CHECKING:
+    from soar_il.configure import Config
     from soar_il.runs.run import Run
 
 Assignments = Annotated[  # --set A --set B and --set A B
@@ -63,16 +64,22 @@ def train(
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
     """
     from soar_il.configure import resolve
-    from soar_il.demos import Demos, places
+    from soar_il.demos import Demos
+    from soar_il.experts.record import find_or_record
     from soar_il.runs.run import Run
 
     check_steps(steps)
+    say(f"loading demonstrations of {env}")
     flags = {"critics": critics, "sigma": sigma, "termination": termination, "seed": seed}
     flags["demonstrations"] = demonstrations
     cfg = resolve(base, env, preset, **assigned(settings), **flags)
-    folder = out or Path("results") / env / f"{base}-L{cfg.learner.critics}-seed{seed}"
-    run = Run.create(folder, cfg, env, Demos.load(demos or places.find(env)), say=say)
-    show(preset, dataclasses.asdict(cfg))
+    usual = resolve(base, env, preset, seed=seed)
+    name = f"{base}-L{cfg.learner.critics}-seed{seed}"
+    folder = out or Path("results") / env.replace(":", "-") / name
+    check_empty(folder)
+    found = Demos.load(demos or find_or_record(env, say))
+    show(cfg, preset, usual)
+    run = Run.create(folder, cfg, env, found, say=say)
     go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))
 
 
@@ -178,10 +185,10 @@ def started(
 def go(run: "Run", plan: dict[str, Any]) -> None:
     """Train to the plan's end, with progress and evaluation."""
     from soar_il.commands.watch import Watch
-    from soar_il.report.training import TrainingProgress
     from soar_il.runs import compiled
     from soar_il.runs.train import Keep
     from soar_il.runs.train import train as train_run
+    from soar_il.terminal.training import TrainingProgress
 
     compiled.keep_compiled_programs()
     total, every = plan["steps"], plan["evaluate_every"]
@@ -195,19 +202,35 @@ def go(run: "Run", plan: dict[str, Any]) -> None:
                 progress.update(seen)
                 watch.iteration(seen)
 
-            train_run(run, total, keep, on_iteration, lambda run: watch.catch_up())
+            try:
+                train_run(run, total, keep, on_iteration, lambda run: watch.catch_up())
+            except KeyboardInterrupt as stop:
+                raise type(stop)(
+                    f"stopped after {run.steps:,} of {total:,} steps, and all of them are kept; "
+                    f"go on with: soar resume {run.folder}"
+                ) from None
         watch.finish()
 
 
-def show(preset: str, settings: dict[str, Any], indent: str = "") -> None:
-    if not indent:
-        console.print(f"preset {preset}")
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            console.print(f"{indent}  {name}:")
-            show(preset, value, indent + "  ")
-        else:
-            console.print(f"{indent}  {name} = {value}", markup=False)
+def show(cfg: "Config", preset: str, usual: "Config") -> None:
+    """What is run, and which settings are not those of its preset."""
+    say(
+        f"{cfg.base} on {cfg.env}, L = {cfg.learner.critics}, seed {cfg.seed}, termination "
+        f"{cfg.termination}, preset {preset} (all settings: soar settings {cfg.base})"
+    )
+    now, then = (flat(dataclasses.asdict(x)) for x in (cfg, usual))
+    changed = [f"{name} = {now[name]}" for name in now if now[name] != then.get(name)]
+    if changed:
+        say(f"changed: {', '.join(changed)}")
+
+
+def flat(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """learner.alpha and so on, by their whole names."""
+    named: dict[str, Any] = {}
+    for name, value in nested.items():
+        inner = flat(value, f"{prefix}{name}.") if isinstance(value, dict) else None
+        named |= {f"{prefix}{name}": value} if inner is None else inner
+    return named
 
 
 def assigned(settings: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
@@ -229,6 +252,19 @@ def assigned(settings: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
             inner = inner.setdefault(part, {})
         inner[last] = value
     return nested
+
+
+OURS = {"output.txt", "failed.json"}  # what a sweep writes into a job's folder beforehand
+
+
+def check_empty(folder: Path) -> None:
+    """A run is not mixed with somebody's files."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError("is a file", str(folder), "name another folder with --out")
+    others = sorted(p.name for p in folder.glob("*") if p.name not in OURS)
+    if others and "config.json" not in others:
+        what = f"is not empty: {', '.join(others[:3])}"
+        raise ConfigError(what, str(folder), "name another folder with --out")
 
 
 def check_steps(steps: int) -> None:

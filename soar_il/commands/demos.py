@@ -12,14 +12,15 @@ from rich.table import Table
 
 from soar_il.demos import convert as sources
 from soar_il.demos import store, summary
-from soar_il.demos.check import check as against
-from soar_il.demos.check import notices
+from soar_il.demos.check import examine, notices, raise_first
 from soar_il.demos.format import Demos
+from soar_il.demos.named import parse_keys
 from soar_il.errors import DemoError, DemoWarning
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
-Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
 Place = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMOS")]
+Keys = Annotated[str, tyro.conf.arg(metavar="NAME=THEIRS,...")]
+FILES = ("*.demos", "*.npz", "*.hdf5", "*.h5")
 
 
 @contextmanager
@@ -45,13 +46,15 @@ def list_(folder: Annotated[Path, tyro.conf.Positional] = Path()) -> None:
     """The demonstrations in a folder.
 
     Args:
-        folder: Where to look for .demos folders and .npz files.
+        folder: Where to look for .demos folders, .npz and .hdf5 files.
     """
     if not folder.is_dir():
         raise DemoError("is not a folder", str(folder), "give the folder that holds them")
-    found = sorted([*folder.glob("*.demos"), *folder.glob("*.npz")])
+    found = sorted(path for kind in FILES for path in folder.glob(kind))
     if not found:
-        console.print(f"no .demos folder or .npz file in {folder}", soft_wrap=True, markup=False)
+        console.print(
+            f"no .demos folder, .npz or .hdf5 file in {folder}", soft_wrap=True, markup=False
+        )
         return
     shown = Table("name", "trajectories", "transitions", "environment")
     for path in found:
@@ -74,16 +77,17 @@ def _row(path: Path) -> tuple[str, str, str]:
     return str(counts[0]), str(counts[1]), escape(str(about.get("env", "?")))
 
 
-def info(path: Place, env: str | None = None, plot: Path | None = None) -> None:
+def info(path: Place, env: str | None = None, plot: Path | None = None, keys: Keys = "") -> None:
     """What demonstrations hold.
 
     Args:
-        path: A .demos folder or an .npz file.
+        path: A .demos folder, an .npz or .hdf5 file, or a Minari id or folder.
         env: A Gymnasium id to compare bounds with.
         plot: Where to save a figure (.png or .svg).
+        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
     """
     with _warnings_printed():
-        demos = Demos.load(path)
+        demos = Demos.load(path, parse_keys(keys))
     console.print(summary.table(summary.info(demos, env), escape(path.name)))
     for notice in notices(demos):
         _notice(notice)
@@ -93,20 +97,30 @@ def info(path: Place, env: str | None = None, plot: Path | None = None) -> None:
         )
 
 
-def check(path: Place, env: str, strict: bool = False) -> None:
+def check(path: Place, env: str, strict: bool = False, keys: Keys = "") -> None:
     """Whether demonstrations can be of an environment; stops at what cannot be right.
 
     Args:
-        path: A .demos folder or an .npz file.
+        path: A .demos folder, an .npz or .hdf5 file, or a Minari id or folder.
         env: The Gymnasium id.
         strict: Stop at notices too.
+        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
     """
     with _warnings_printed():
-        demos = Demos.load(path)
-        found = against(demos, env, strict)
+        demos = Demos.load(path, parse_keys(keys))
+    checks = examine(demos, env)
+    found = [notice for made in checks for notice in made.found]
+    if strict:
+        raise_first(found)
     for notice in found:
         _notice(notice)
-    verdict = f"could be of {env}, with {len(found)} notice(s)" if found else f"fits {env}"
+    made = [each.name for each in checks if not each.lacking]
+    console.print(f"checked: {', '.join(made)}", soft_wrap=True, markup=False)
+    for each in checks:
+        if each.lacking:
+            console.print(f"not checked: {each.name}: {each.lacking}", soft_wrap=True, markup=False)
+    fits = f"fits {env} by {len(made)} of {len(checks)} checks"
+    verdict = f"could be of {env}, with {len(found)} notice(s)" if found else fits
     console.print(f"{path}: {demos!r} {verdict}", soft_wrap=True, markup=False)
 
 
@@ -117,21 +131,23 @@ def convert(
     actions: Path | None = None,
     env: str | None = None,
     who: str | None = None,
+    keys: Keys = "",
     overwrite: bool = False,
 ) -> None:
     """Bring demonstrations into soar-il's format, or out of it.
 
     Args:
-        source: A .npz, .npy or .demos path, or the id or folder of a local Minari dataset.
+        source: A .npz, .npy, .hdf5 or .demos path, or the id or folder of a local Minari dataset.
         target: A .demos folder or an .npz file to write.
         shift: 0 where row t is (s_t, a_t); 1 where it is (s_{t+1}, a_t).
         actions: The .npy with the actions, where source is an .npy.
         env: The environment's id, for the provenance.
         who: Who the expert is, for the provenance.
+        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
         overwrite: Replace the target.
     """
     with _warnings_printed():
-        demos = sources.read(source, shift, actions)
+        demos = sources.read(source, shift, actions, parse_keys(keys))
     said = {key: value for key, value in (("env", env), ("who", who)) if value is not None}
     demos = Demos(demos.observations, demos.actions, demos.terminated, demos.about | said)
     written = demos.save(target, overwrite)
@@ -139,30 +155,48 @@ def convert(
 
 
 def record(
-    env: Env,
+    env: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[ENV]")] = None,
+    run: Path | None = None,
+    at: int | None = None,
     out: Path | None = None,
     trajectories: int = 64,
     deterministic: bool = True,
     seed: int = 0,
     overwrite: bool = False,
 ) -> None:
-    """Record demonstrations of a shipped expert.
+    """Record demonstrations of a shipped expert, or of a policy that was trained here.
 
     Args:
-        env: The environment's id; `soar expert table` lists them.
+        env: The environment's id; `soar expert table` lists the shipped experts.
+        run: A run directory, in place of an environment: its last policy is recorded.
+        at: With a run: its policy after that many steps.
         out: A .demos folder or an .npz file to write; by default <env>.demos.
         trajectories: How many.
-        deterministic: The expert's mode, or draws from its policy.
+        deterministic: The policy's mode, or draws from it.
         seed: Of the starts and draws; the same seed gives the same trajectories.
         overwrite: Replace what is there.
     """
+    from soar_il.demos.places import file_name
     from soar_il.experts import record as recorder
     from soar_il.experts import shipped
 
-    policy, card = shipped.expert(env)
-    about = {"expert_sha256": card["sha256"]}
+    if (env is None) == (run is None):
+        raise DemoError(
+            "needs an environment or a run" if env is None else "takes an environment or a run",
+            "soar demos record",
+            "write `soar demos record Hopper-v5` or `soar demos record --run DIR`",
+        )
+    if run is not None:
+        policy = recorder.policy_of(run, at)
+        about: dict[str, object] = {"who": f"run {run.resolve().name}"}
+    else:
+        policy, card = shipped.expert(str(env))
+        about = {"expert_sha256": card["sha256"]}
+    target = out or Path(f"{file_name(policy.env)}.demos")
+    if target.exists() and not overwrite:
+        raise DemoError("exists", str(target), "choose another --out, or give --overwrite")
     made = recorder.record(policy, trajectories, deterministic, seed, about=about)
-    written = made.demos.save(out or Path(f"{env}.demos"), overwrite)
+    written = made.demos.save(target, overwrite)
     mean, std = made.returns.mean(), made.returns.std()
     console.print(f"{written}: {made.demos!r}", soft_wrap=True, markup=False)
     console.print(f"return {mean:.0f} ± {std:.0f} (not stored), seed {seed}")

@@ -1,13 +1,12 @@
 """``soar expert``: policies trained on the true reward, for demonstrations and for comparison."""
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
 from soar_il.commands.deep import Assignments, Folder, assigned, check_steps, go, say, show, started
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
 
@@ -45,7 +44,7 @@ def train(
     cfg = sac.resolve(env, preset, **assigned(settings), seed=seed)
     folder = out or Path("results") / "experts" / f"{env}-seed{seed}"
     run = Run.create(folder, cfg, env, None, say=say, make=sac.build)
-    show(preset, dataclasses.asdict(cfg))
+    show(cfg, preset, sac.resolve(env, preset, seed=seed))
     go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))
 
 
@@ -77,7 +76,7 @@ def curves(out: Path = Path("results") / "experts") -> None:
     from soar_il import files
     from soar_il.config import package_toml
     from soar_il.experts import shipped
-    from soar_il.report.curves import experts_figure
+    from soar_il.figures.training import experts_figure
 
     files.make_dir(out)
     paper = package_toml("experts/paper.toml")

@@ -5,26 +5,39 @@ from typing import Annotated
 
 import tyro
 
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 Folders = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR [DIR ...]")]
+Returns = Annotated[
+    tuple[str, ...], tyro.conf.arg(metavar="[ENV=]RETURN [...]", name="expert-return")
+]
 
 
-def report(folders: Folders, out: Path = Path("results/report"), title: str = "") -> None:
-    """Verdicts on the paper's claims, figures and tables from finished runs.
+def report(
+    folders: Folders, out: Path | None = None, title: str = "", expert_returns: Returns = ()
+) -> None:
+    """Who is ahead and by how much: any two arms compared, with figures and tables, on one page.
 
     Writes index.html, one page without network, and the same as figures/ (SVG, PNG), tables/
-    (Markdown, CSV) and report.md. Missing runs are listed, never averaged over.
+    (Markdown, CSV) and report.md. Missing and failed runs are named, never averaged over.
 
     Args:
         folders: Folders of sweeps or runs, or a sweep's .sweep.json; several make one report.
-        out: Folder for the report.
+        out: Folder for the report; by default report/ beside what it is about.
         title: Of the page; by default what the sweeps are called.
+        expert_returns: What the expert of an environment of your own reaches, so that returns can
+            be normalised: 3500, or Own-v0=3500 where there are several environments.
     """
+    from soar_il.report import reader, references
     from soar_il.report.write import write
-    from soar_il.sweep import results
 
-    study = results.read(folders)
-    page = write(study, out, title or "; ".join(study.titles))
-    counts = f"{len(study.results)} runs, {len(study.missing)} missing"
-    console.print(f"{counts}\nreport: {page}", soft_wrap=True)
+    told, place = references.given(expert_returns), reader.root(folders[0])
+    study = reader.read(folders, told)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
+    if references.measure(study, place, say):
+        study = reader.read(folders, told)
+    page = write(study, out or reader.beside(folders), title or "; ".join(study.titles))
+    say(f"{len(study.results)} runs, {len(study.missing)} missing\nreport: {page}")

@@ -25,7 +25,7 @@ def settings(
     from rich.table import Table
 
     from soar_il.configure import resolve
-    from soar_il.report.progress import console
+    from soar_il.terminal.progress import console
 
     cfg = resolve(base, env, preset, algorithm=algorithm)
     for room, values in (("", cfg), ("learner.", cfg.learner), ("cost.", cfg.cost)):

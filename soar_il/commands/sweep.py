@@ -1,28 +1,31 @@
 """``soar sweep``: an experiment's file to the results of all its runs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from soar_il.errors import ConfigError, SoarError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 if TYPE_CHECKING:
     from soar_il.sweep.checks import Checked
+    from soar_il.sweep.kinds import Kind
 
-File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+File = Annotated[Path | None, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+List = Annotated[bool, tyro.conf.arg(name="list")]
 Address = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
 Parts = Annotated[tuple[str, ...], tyro.conf.arg(metavar="PART [PART ...]")]
 
 
 def sweep(
-    file: File,
+    file: File = None,
     out: Path | None = None,
     workers: int = 0,
     only: Parts = (),
     dry_run: bool = False,
     ray: Address = None,
+    list_: List = False,
 ) -> None:
     """Run an experiment: every combination of its grid, one process a core.
 
@@ -30,20 +33,27 @@ def sweep(
     checkpoint. `soar report` makes the page.
 
     Args:
-        file: A TOML file, such as those in experiments/.
+        file: A TOML file of your own, or the name of one that comes with the package: first.
         out: Folder for the runs; by default results/ and what the file says, or its name.
         workers: Jobs at a time; 0 for one a core.
         only: Parts of names: run the jobs that have one of them.
         dry_run: Print the jobs and how long they may take, and stop.
         ray: Run on a Ray cluster (needs the extra soar-il[ray]): at this address, or without one on
             a cluster that is started here.
+        list_: List the files that come with the package, and stop.
     """
-    from soar_il.sweep import book, checks, cluster, grid, local
+    from soar_il.sweep import book, checks, cluster, grid, local, shipped
     from soar_il.sweep.screen import Cells
 
+    if list_:
+        _list()
+        return
+    if file is None:
+        raise ConfigError("no file is given", do="give one, or a name that `soar sweep --list` has")
+    file = shipped.find(file)
     if workers < 0:
         raise ConfigError(f"workers is {workers}", do="give 1 or more, or 0 for one a core")
-    asked = grid.read(file)
+    asked = grid.read(file, kinds())
     out = out or Path("results") / (asked.out or file.stem)
     checked = checks.check(asked, only)
     workers = workers or len(local.cores())
@@ -67,6 +77,47 @@ def sweep(
         )
     where = out / f"{file.stem}{book.SUFFIX}"
     console.print(f"runs: {out}\nreport: soar report {where}", soft_wrap=True)
+
+
+def _list() -> None:
+    """What is shipped: its name, how many runs it stands for, and what it is."""
+    from rich.table import Table
+
+    from soar_il.sweep import grid, shipped
+
+    known, table = kinds(), Table("name", "jobs", "what it is", box=None, pad_edge=False)
+    for name in shipped.names():
+        asked = grid.read(shipped.folder() / f"{name}.toml", known)
+        table.add_row(name, str(len(asked.jobs)) if asked.trained else "none", asked.title)
+    console.print(table)
+    console.print(f"run one: soar sweep NAME; the files: {shipped.folder()}", soft_wrap=True)
+
+
+def kinds() -> "dict[str, Kind]":
+    """The commands that a sweep can run, by name."""
+    from soar_il.commands import deep, experts, tabular
+    from soar_il.sweep.kinds import kind
+
+    known = (
+        kind("train", deep.train, needs=("env", "base"), resolve=_imitator),
+        kind("expert train", experts.train, needs=("env",), resolve=_expert),
+        kind("tabular", tabular.tabular),
+    )
+    return {each.name: each for each in known}
+
+
+def _imitator(options: dict[str, Any], nested: dict[str, Any]) -> Any:
+    """The settings that `soar train` arrives at."""
+    from soar_il import configure
+
+    return configure.resolve(options["base"], options["env"], options["preset"], **nested)
+
+
+def _expert(options: dict[str, Any], nested: dict[str, Any]) -> Any:
+    """The settings that `soar expert train` arrives at."""
+    from soar_il.experts import sac
+
+    return sac.resolve(options["env"], options["preset"], **nested)
 
 
 def _show(checked: "Checked", out: Path, workers: int) -> None:

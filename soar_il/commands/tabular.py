@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import tyro
 
 from soar_il.errors import ConfigError
-from soar_il.report.progress import console
+from soar_il.terminal.progress import console
 
 Critics = Annotated[tuple[int, ...], tyro.conf.arg(metavar="L [L ...]")]
 Mdps = Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME [NAME ...]")]

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from soar_il.evaluation.video import Clip
 
 
-def video(run_dir: Folder, out: Path | None = None, seed: int = 1, seconds: float = 20.0) -> None:
+def video(
+    run_dir: Folder,
+    out: Path | None = None,
+    seed: int = 1,
+    seconds: float = 20.0,
+    stages: int = 1,
+) -> None:
     """Show the last policy of a run beside the expert, without a screen.
 
     Beside the shipped expert of the environment, else beside a demonstration of the run, else
@@ -21,6 +27,7 @@ def video(run_dir: Folder, out: Path | None = None, seed: int = 1, seconds: floa
         out: The file to write (.mp4 or .gif); by default video.mp4 or video.gif in the run.
         seed: Of the episode's start.
         seconds: The longest it may be, in the environment's own time.
+        stages: How many policies of the run to show, from its first to its last.
     """
     from soar_il.evaluation import rendering
     from soar_il.evaluation import video as films
@@ -32,13 +39,27 @@ def video(run_dir: Folder, out: Path | None = None, seed: int = 1, seconds: floa
     if not paths:
         raise ConfigError("no policy has been kept yet", str(run_dir), "train it first")
     rendering.choose(cfg.env)
-    last = snapshot.load(paths[-1])
     soar = f" + SOAR (L = {cfg.learner.critics})" if cfg.learner.critics > 1 else ""
-    named = f"{cfg.base}{soar} after {last.steps:,} steps"
-    clips = [films.of_policy(last, named, seed, seconds)]
+    clips = []
+    for path in spread(paths, stages):
+        policy = snapshot.load(path)
+        say(f"drawing the policy after {policy.steps:,} steps")
+        named = f"{cfg.base}{soar} after {policy.steps:,} steps"
+        clips.append(films.of_policy(policy, named, seed, seconds))
     clips += _other(run_dir, cfg.env, seed, seconds)
     written = films.write(out or run_dir / "video", films.beside(clips))
     say(f"video: {written}")
+
+
+def spread(paths: list[Path], stages: int) -> list[Path]:
+    """So many of them, evenly from the first to the last; the last alone for one."""
+    if stages < 1:
+        raise ConfigError(f"stages is {stages}", do="give at least 1")
+    count = min(stages, len(paths))
+    places = (
+        [round(n * (len(paths) - 1) / (count - 1)) for n in range(count)] if count > 1 else [-1]
+    )
+    return [paths[n] for n in places]
 
 
 def _other(run_dir: Path, env: str, seed: int, seconds: float) -> "list[Clip]":

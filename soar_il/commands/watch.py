@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from soar_il.errors import ConfigError
 from soar_il.evaluation.score import Evaluator
-from soar_il.report import curves
-from soar_il.report.progress import console
+from soar_il.figures.training import training_figure
 from soar_il.runs import log, snapshot
 from soar_il.runs.run import Run
+from soar_il.terminal.progress import console
 
 
 class Watch:
@@ -63,7 +63,7 @@ class Watch:
 
     def finish(self) -> None:
         """The curve, and where everything is."""
-        figure = curves.training_figure(
+        figure = training_figure(
             log.read(self.folder / "metrics.jsonl"),
             log.read(self.folder / "scores.jsonl"),
             str(self.folder),

@@ -20,6 +20,16 @@ PENALTY = 1e-4
 FLOOR = 1e-2  # of an action's variance: what a line misses of a nearly linear policy is no evidence
 ROWS_PER_FEATURE = 10
 MOST_ROWS = 20_000
+SAID = {
+    1: (
+        "actions look shifted by one: states s_1 ... s_T with a_0 ... a_{T-1}?",
+        "import with shift=1 if the file is so; look at how it was written",
+    ),
+    -1: (
+        "actions look one step ahead of their states",
+        "import with shift=0 if shift=1 was given; look at how it was written",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -57,18 +67,14 @@ def shift(demos: Demos) -> int | None:
 
 def suspicion(demos: Demos) -> tuple[str, str] | None:
     """What is wrong with the pairs, if it shows, and the remedy."""
-    late = shift(demos)
-    if late == 1:
-        return (
-            "actions look shifted by one: states s_1 ... s_T with a_0 ... a_{T-1}?",
-            "import with shift=1 if the file is so; look at how it was written",
-        )
-    if late == -1:
-        return (
-            "actions look one step ahead of their states",
-            "import with shift=0 if shift=1 was given; look at how it was written",
-        )
-    return None
+    return SAID.get(shift(demos) or 0)
+
+
+def needed(demos: Demos) -> int:
+    """Transitions, in trajectories like these, from which a shift can be told."""
+    length = float(demos.lengths.mean())
+    rows = 2 * ROWS_PER_FEATURE * (2 * demos.observation_size + 1)
+    return int(np.ceil(rows * length / max(length - 2, 0.5)))
 
 
 def evidence(demos: Demos, half: int = 0) -> Evidence | None:

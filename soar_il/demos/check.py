@@ -1,16 +1,19 @@
-"""Demonstrations against an environment, and what looks wrong without being wrong."""
+"""Every check of demonstrations against an environment, and which of them could be made."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
 import numpy as np
 
-from soar_il.demos import align, reference
+from soar_il.demos import align, fit, motion, starts
 from soar_il.demos.format import Demos
-from soar_il.demos.validate import FloatArray
-from soar_il.errors import DemoError
+from soar_il.demos.probe import Probe, probe
+from soar_il.envs import blind
+from soar_il.errors import DemoError, EnvError
 
-SLACK = 1e-5  # of a bound's size: what float32 may lose
+SHOWN = 6  # coordinates in a message
 
 
 @dataclass(frozen=True)
@@ -26,104 +29,110 @@ class Notice:
         return f"{text} ({self.do})" if self.do else text
 
 
-def require_actions(demos: Demos, method: str) -> None:
-    """For a method that imitates actions."""
-    if demos.actions is None:
-        raise DemoError(
-            f"{method} imitates actions and these demonstrations have none",
-            "actions",
-            "choose a state-only method, or record the expert's actions",
-        )
+@dataclass(frozen=True)
+class Check:
+    """One question: what was found, or what was lacking to answer it."""
+
+    name: str
+    found: tuple[Notice, ...] = ()
+    lacking: str = ""
 
 
-def check(demos: Demos, env_id: str, strict: bool = False) -> list[Notice]:
+def check(demos: Demos, env: blind.Source, strict: bool = False) -> list[Notice]:
     """Raise on what cannot be right in that environment, return what only looks wrong.
 
     ``strict``: the first notice is raised too.
     """
-    env = _make(env_id)
-    try:
-        _recorded_elsewhere(demos, env_id)
-        _inside("observations", demos.observations, env.observation_space, env_id)
-        if demos.actions is not None:
-            _inside("actions", demos.actions, env.action_space, env_id)
-        found = notices(demos) + _ends(demos, env.spec.max_episode_steps, env_id)
-        found += [Notice(what, do=do) for what, do in reference.compare(demos, env)]
-    finally:
-        env.close()
-    if strict and found:
-        raise DemoError(found[0].what, found[0].where, found[0].do)
+    found = [notice for made in examine(demos, env) for notice in made.found]
+    if strict:
+        raise_first(found)
     return found
 
 
-def spaces(env_id: str) -> tuple[Any, Any]:
-    """The boxes of observations and actions."""
-    env = _make(env_id)
-    env.close()
-    return env.observation_space, env.action_space
+def raise_first(found: list[Notice]) -> None:
+    """The first notice as an error, if there is one."""
+    if found:
+        raise DemoError(found[0].what, found[0].where, found[0].do)
 
 
-def _make(env_id: str) -> Any:
-    import gymnasium
-
+def examine(demos: Demos, env: blind.Source) -> list[Check]:
+    """Every check, made or not; raises on what cannot be right."""
+    made, name = _make(env), blind.name_of(env)
     try:
-        env = gymnasium.make(env_id)
-    except (gymnasium.error.Error, ImportError) as error:
-        raise DemoError(
-            f"cannot be made ({error})", env_id, "give the id of an installed Gymnasium environment"
-        ) from None
-    for name in ("observation_space", "action_space"):
-        space = getattr(env, name)
+        _require_fit(demos, made, name)
+        seen = probe(made)
+        limit = made.spec.max_episode_steps if made.spec else None
+    finally:
+        if made is not env:
+            made.close()
+    known = motion.usable(motion.rules(seen), motion.rows(demos))
+    checks = [Check("sizes and bounds"), _data_alone(demos), _ends(demos, limit, name)]
+    checks += [_starts(demos, seen), _scale(demos, seen, known)]
+    checks += [*_movement(demos, known, name, scaled=bool(checks[-1].found))]
+    return [*checks, _pairs(demos, seen, known)]
+
+
+def spaces(env: blind.Source) -> tuple[Any, Any]:
+    """The boxes of observations and actions."""
+    made = _make(env)
+    if made is not env:
+        made.close()
+    return made.observation_space, made.action_space
+
+
+def _make(source: blind.Source) -> Any:
+    name = blind.name_of(source)
+    try:
+        env = blind.make(source)
+    except EnvError as error:
+        what = (
+            error.what if error.what.startswith("cannot be") else f"cannot be made ({error.what})"
+        )
+        do = error.do or "install what it needs, or give another environment"
+        raise DemoError(what, name, do) from None
+    for kind in ("observation_space", "action_space"):
+        space = getattr(env, kind)
         if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1:
             env.close()
             raise DemoError(
-                f"is {space}", f"{env_id}, {name}", "choose an environment whose spaces are vectors"
+                f"is {space}", f"{name}, {kind}", "choose an environment whose spaces are vectors"
             )
     return env
 
 
-def _recorded_elsewhere(demos: Demos, env_id: str) -> None:
-    said = demos.about.get("env")
-    if isinstance(said, str) and said != env_id:
-        raise DemoError(
-            f"says {said}, the environment is {env_id}",
-            "about.env",
-            f"use {said}, or correct the provenance",
-        )
+def _require_fit(demos: Demos, env: Any, name: str) -> None:
+    """As training does, and observations too are held against their space."""
+    fit.require_same_env(demos, name)
+    for field, arrays, space in (
+        ("observations", demos.observations, env.observation_space),
+        ("actions", demos.actions, env.action_space),
+    ):
+        if arrays is not None:
+            fit.require_size(field, arrays[0].shape[1], space.shape[0], name)
+            fit.require_inside(field, arrays, space.low, space.high, name)
 
 
-def _inside(field: str, arrays: tuple[FloatArray, ...], space: Any, env_id: str) -> None:
-    size = space.shape[0]
-    if arrays[0].shape[1] != size:
-        raise DemoError(
-            f"have {arrays[0].shape[1]} features, {env_id} has {size}",
-            field,
-            f"these are not of {env_id}, or of another version or setting of it",
-        )
-    low, high = (np.asarray(bound, dtype=np.float64) for bound in (space.low, space.high))
-    room = SLACK * np.maximum(1.0, np.where(np.isfinite(high - low), high - low, 1.0))
-    for i, array in enumerate(arrays):
-        outside = (array < low - room) | (array > high + room)
-        if outside.any():
-            step, j = np.argwhere(outside)[0]
-            raise DemoError(
-                f"is {array[step, j]:g}, {env_id} allows {low[j]:g} to {high[j]:g}",
-                f"trajectory {i}, step {step}, {field}[{j}]",
-                "give the environment's own units (not normalised), as env.step received them"
-                if field == "actions"
-                else "give the environment's own units (not normalised)",
-            )
+def _in_pieces(demos: Demos) -> bool:
+    """Whether these are pieces of episodes, which begin and end anywhere."""
+    return any("subsample" in str(x) for x in demos.about.get("history", []))
 
 
-def _ends(demos: Demos, limit: int | None, env_id: str) -> list[Notice]:
-    if limit is None or any("subsample" in str(x) for x in demos.about.get("history", [])):
-        return []
+def _needs(demos: Demos, transitions: float) -> str:
+    wanted = int(np.ceil(transitions / demos.lengths.mean()))
+    return f"not enough data: needs {max(wanted, len(demos) + 1):,} episodes"
+
+
+def _ends(demos: Demos, limit: int | None, name: str) -> Check:
+    this = "ends of episodes"
+    if limit is None or _in_pieces(demos):
+        lacking = "the pieces are subsampled" if limit else f"{name} has no time limit"
+        return Check(this, lacking=lacking)
     found = []
     long = np.flatnonzero(demos.lengths > limit)
     if len(long):
         found.append(
             Notice(
-                f"{len(long)} of {len(demos)} are longer than the {limit} steps of {env_id}",
+                f"{len(long)} of {len(demos)} are longer than the {limit} steps of {name}",
                 f"trajectory {long[0]}",
                 "were they recorded under another time limit, or past a termination?",
             )
@@ -138,11 +147,120 @@ def _ends(demos: Demos, limit: int | None, env_id: str) -> list[Notice]:
                 "mark their ends in `terminated`, if the environment ended them",
             )
         )
-    return found
+    return Check(this, tuple(found))
+
+
+def _starts(demos: Demos, seen: Probe) -> Check:
+    this = "start states"
+    if _in_pieces(demos):
+        return Check(this, lacking="the pieces are subsampled")
+    apart = starts.distance(demos, seen)
+    far = np.flatnonzero(apart.episodes > starts.FAR)
+    if not len(far):
+        return Check(this)
+    worst = int(apart.farthest[far[0]])
+    value = float(demos.observations[far[0]][0, worst])
+    return Check(this, (
+        Notice(
+            f"{len(far)} of {len(demos)} episodes begin outside of what reset() gives, by "
+            f"{np.median(apart.episodes[far]):.2g} times its width: coordinate {worst} is "
+            f"{value:.4g}, reset() gives {apart.low[worst]:.4g} to {apart.high[worst]:.4g}",
+            f"trajectory {far[0]}, step 0",
+            "other units, another order, normalised, reversed, or pieces of episodes?",
+        ),
+    ))  # fmt: skip
+
+
+def _scale(demos: Demos, seen: Probe, known: list[motion.Rule]) -> Check:
+    this = "scale"
+    by_start = None if _in_pieces(demos) else starts.factor(demos, seen)
+    by_action = motion.factor(known, demos)
+    if by_start is None and by_action is None:
+        short = len(demos) < starts.FEWEST and not _in_pieces(demos)
+        needs = f"not enough data: needs {starts.FEWEST} episodes"
+        return Check(this, lacking=needs if short else "neither starts nor actions tell it")
+    times, where = by_start or (1.0, [])
+    if times == 1.0:
+        times, where = by_action or 1.0, []
+    if times == 1.0:
+        return Check(this)
+    return Check(this, (
+        Notice(
+            f"numbers are about {times:.3g} times those of the environment",
+            f"observations{_listed(where) if len(where) < demos.observation_size else ''}",
+            f"{starts.unit(times)} Multiply by {1 / times:.3g}",
+        ),
+    ))  # fmt: skip
+
+
+def _listed(coordinates: list[int]) -> str:
+    more = ", ..." if len(coordinates) > SHOWN else ""
+    return f"[{', '.join(map(str, coordinates[:SHOWN]))}{more}]" if coordinates else ""
+
+
+def _movement(demos: Demos, known: list[motion.Rule], name: str, scaled: bool) -> Iterator[Check]:
+    """The direction of time, then the order of coordinates; one cause is named, not both."""
+    names = "direction of time", "order of coordinates"
+    lacking = ""
+    if not known:
+        lacking = f"no simple rule shows in random steps of {name}"
+    elif demos.transitions < motion.FEWEST:
+        lacking = _needs(demos, motion.FEWEST)
+    if lacking:
+        yield from (Check(this, lacking=lacking) for this in names)
+        return
+    given = motion.rows(demos)
+    if motion.time_reversed(known, given):
+        wrong = Notice("time looks reversed", "", "give each trajectory from s_0 to s_T")
+        yield Check(names[0], (wrong,))
+        yield Check(names[1], lacking="time is to be mended first")
+        return
+    order = None if scaled else motion.order(known, given)
+    lost = order is None and not scaled and motion.unlawful(known, given)
+    wrong = Notice(
+        "states do not follow from each other as in the environment",
+        "",
+        "is time shuffled, are steps left out, or are coordinates in another order?",
+    )
+    yield Check(names[0], (wrong,) if lost else ())
+    if order is None:
+        yield Check(names[1], lacking="the scale is to be mended first" if scaled else "")
+        return
+    moved = [i for i, j in enumerate(order) if i != j]
+    yield Check(names[1], (
+        Notice(
+            f"coordinates {', '.join(map(str, moved))} look exchanged: as "
+            f"{', '.join(str(order[i]) for i in moved)} they move as the environment's do",
+            "observations",
+            f"put them into the order of {name}",
+        ),
+    ))  # fmt: skip
+
+
+def _pairs(demos: Demos, seen: Probe, known: list[motion.Rule]) -> Check:
+    this = "actions beside their states"
+    if demos.actions is None:
+        return Check(this, lacking="there are no actions")
+    alone, late = align.shift(demos), motion.late_actions(known, demos)
+    recorded = motion.recorded_late(seen, demos)
+    if alone is None and late is None and recorded is None:
+        return Check(this, lacking=_needs(demos, align.needed(demos)))
+    by = alone or late or int(bool(recorded))
+    if by == 0:
+        return Check(this)
+    what, do = align.SAID[by]
+    return Check(this, (Notice(what, "actions", do),))
 
 
 def notices(demos: Demos) -> list[Notice]:
     """What looks wrong in the data alone."""
+    found = list(_data_alone(demos).found)
+    if wrong := align.suspicion(demos):
+        found.append(Notice(wrong[0], "actions", wrong[1]))
+    return found
+
+
+def _data_alone(demos: Demos) -> Check:
     found = []
     if copies := duplicates(demos):
         first, second = copies[0]
@@ -162,14 +280,10 @@ def notices(demos: Demos) -> list[Notice]:
                 "padding? give lengths",
             )
         )
-    if demos.actions is None:
-        return found
-    everything = np.concatenate(demos.actions)
+    everything = np.zeros((0, 1)) if demos.actions is None else np.concatenate(demos.actions)
     if len(everything) > 1 and (everything == everything[0]).all():
         found.append(Notice("all actions are equal", "actions", "are they the expert's?"))
-    if wrong := align.suspicion(demos):
-        found.append(Notice(wrong[0], "actions", wrong[1]))
-    return found
+    return Check("repeats and padding", tuple(found))
 
 
 def duplicates(demos: Demos) -> list[tuple[int, int]]:

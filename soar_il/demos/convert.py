@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from soar_il.demos import align, npz, safe
+from soar_il.demos import align, hdf5, memory, named, npz, safe, store
 from soar_il.demos.format import Demos
+from soar_il.demos.named import Keys
 from soar_il.demos.validate import naming, numbers
 from soar_il.errors import DemoError, DemoWarning
 
 INSTALL = "pip install 'soar-il[minari]'"
+MINARI = "minari/"  # before an id, says what it is an id of
+PICKLES = (".pt", ".pth", ".pkl", ".pickle")
+STARTS = {b"PK": ".npz", b"\x89HDF": ".hdf5"}  # for files whose name does not tell
+KNOWN = (
+    "give .demos, .npz, .npy, .hdf5, or a Minari id or folder; or convert it yourself and give "
+    "Demos.load a dictionary of arrays"
+)
 
 
 def from_tensors(
@@ -85,31 +93,28 @@ def from_rollouts(
     )
 
 
-def from_minari(source: str | Path) -> Demos:
-    """A local Minari dataset, by its id or its folder; nothing is downloaded, rewards stay behind.
+def from_minari(source: str | Path | Any) -> Demos:
+    """A local Minari dataset, by its id, its folder or itself; nothing is downloaded.
 
-    HDF5 is read by its C library: take datasets from people you trust.
+    Rewards stay behind. HDF5 is read by its C library: take datasets from people you trust.
     """
-    minari = _minari()
-    with naming(source):
-        folder = Path(source)
+    with naming(source if isinstance(source, str | Path) else "the Minari dataset"):
+        minari = _minari()
         try:
-            if folder.is_dir():
-                inner = folder / "data"
-                dataset = minari.MinariDataset(inner if inner.is_dir() else folder)
-            else:
-                dataset = minari.load_dataset(str(source), download=False)
+            dataset = _dataset(minari, source) if isinstance(source, str | Path) else source
             episodes = list(dataset.iterate_episodes())
         except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
             raise DemoError(
-                f"is not a local Minari dataset ({error})", do="`minari list local` shows what is"
+                f"is not a local Minari dataset ({error})",
+                do="`minari list local` shows what is here, `minari download ID` gets more",
             ) from None
         for i, episode in enumerate(episodes):
             if not isinstance(episode.observations, np.ndarray):
                 raise DemoError(
                     f"are {type(episode.observations).__name__}",
                     f"trajectory {i}, observations",
-                    "flatten them to one vector first",
+                    "flatten them to one vector first, or read its main_data.hdf5 with "
+                    "keys observations=observations/NAME",
                 )
         about = {"source": f"minari {dataset.spec.dataset_id}"}
         if dataset.spec.env_spec is not None:
@@ -120,6 +125,20 @@ def from_minari(source: str | Path) -> Demos:
             terminated=np.array([bool(episode.terminations[-1]) for episode in episodes]),
             about=about,
         )
+
+
+def _dataset(minari: Any, source: str | Path) -> Any:
+    folder = Path(source)
+    if folder.is_dir():
+        inner = folder / "data"
+        return minari.MinariDataset(inner if inner.is_dir() else folder)
+    name = str(source)
+    try:
+        return minari.load_dataset(name, download=False)
+    except (OSError, ValueError, KeyError):
+        if not name.startswith(MINARI):
+            raise
+        return minari.load_dataset(name.removeprefix(MINARI), download=False)
 
 
 def to_minari(demos: Demos, dataset_id: str, env_id: str) -> None:
@@ -157,36 +176,85 @@ def _minari() -> Any:
         import minari
         import minari.data_collector
     except ImportError:
-        raise DemoError("minari is not installed", do=INSTALL) from None
+        raise DemoError(
+            "no such file or folder is here, and minari is not installed to look for a dataset",
+            do=f"check the spelling, or {INSTALL}",
+        ) from None
     return minari
 
 
-def read(source: Path | str, shift: int = 0, actions: Path | str | None = None) -> Demos:
-    """Any source by its path: .demos, .npz, .npy (with ``actions``, another .npy), or a Minari id.
+def read(
+    source: Any,
+    shift: int = 0,
+    actions: Path | str | None = None,
+    keys: Keys | None = None,
+) -> Demos:
+    """Demonstrations from a path, a Minari id, or what is in memory (see memory.py).
 
-    ``shift=1`` where row t is (s_{t+1}, a_t); a .demos folder and Minari are aligned already.
+    ``keys`` maps our names to those of the data, for .npz, .hdf5 and dictionaries. ``shift=1``
+    where row t is (s_{t+1}, a_t); a .demos folder and Minari are aligned already. ``actions``:
+    another .npy beside an .npy.
     """
+    named.check_keys(keys)
+    if not isinstance(source, str | os.PathLike):
+        if hasattr(source, "iterate_episodes"):
+            return from_minari(source)
+        return memory.read(source, keys, shift)
     path = Path(source)
-    if path.suffix in (".pt", ".pth", ".pkl", ".pickle"):
+    kind = _kind(path)
+    if kind in PICKLES:
         raise DemoError(
             "is a pickle, which can run code",
             str(path),
-            "save the arrays with numpy.savez where you trust the file",
+            "load it where you trust the file, then give Demos.load the list of trajectories, or "
+            "save the arrays with numpy.savez",
         )
-    if path.suffix == ".npz":
-        return npz.read(path, shift)
-    if path.suffix == ".npy":
+    if kind == ".npz":
+        return npz.read(path, shift, keys)
+    if kind == ".hdf5":
+        return hdf5.read(path, keys, shift)
+    named.refuse_keys(keys, str(path))
+    if kind == ".npy":
         states = _npy(path)
         taken = None if actions is None else _npy(Path(actions))
         with naming(path):
             return from_tensors(states, taken, shift=shift, about={"source": path.name})
     if shift:
         raise DemoError("is aligned by definition", str(path), "leave shift out")
-    if path.suffix == ".demos" or os.path.exists(path / "manifest.json"):
-        return Demos.load(path)
-    if os.path.lexists(path) and not os.path.isdir(path):
-        raise DemoError("is of no known kind", str(path), "give .demos, .npz, .npy or a Minari id")
-    return from_minari(source)
+    return store.read(path) if kind == ".demos" else from_minari(source)
+
+
+def _kind(path: Path) -> str:
+    """The suffix that the source should have had; "minari" for an id or a folder of theirs."""
+    suffix = {".h5": ".hdf5"}.get(path.suffix, path.suffix)
+    if suffix in (*PICKLES, ".npz", ".npy", ".hdf5"):
+        return suffix
+    try:
+        there, folder = os.path.lexists(path), os.path.isdir(path)
+    except ValueError as error:
+        raise DemoError(f"cannot be read ({error})", str(path), "check the path") from None
+    if suffix == ".demos" or (folder and os.path.exists(path / "manifest.json")):
+        if there:
+            return ".demos"
+        raise DemoError("does not exist", str(path), "check the spelling")
+    if folder:
+        if os.path.exists(path / "dataset_info.json"):
+            raise DemoError(
+                "is a dataset of HuggingFace",
+                str(path),
+                "give Demos.load the list that imitation.data.serialize.load makes of it",
+            )
+        return "minari"
+    if there:
+        with safe.regular(path) as (file, _):
+            start = file.read(4)
+        known = [kind for begins, kind in STARTS.items() if start.startswith(begins)]
+        if known:
+            return known[0]
+        raise DemoError("is of no known kind", str(path), KNOWN)
+    if suffix not in ("", *(f".{n}" for n in range(10))) or path.is_absolute():
+        raise DemoError("does not exist", str(path), "check the spelling")
+    return "minari"
 
 
 def _npy(path: Path) -> npt.NDArray[Any]:

@@ -1,8 +1,8 @@
 """The one type of demonstrations."""
 
 import hashlib
-import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -177,20 +177,19 @@ class Demos:
         return path
 
     @staticmethod
-    def load(path: Path | str) -> "Demos":
-        """Read a ``.demos`` folder or an ``.npz`` file (aligned: row t is s_t and a_t)."""
-        from soar_il.demos import npz, store
+    def load(source: Any, keys: Mapping[str, str] | None = None, *, shift: int = 0) -> "Demos":
+        """Demonstrations from a file or folder, a Minari id, or what another library made.
 
-        path = Path(path)
-        if os.path.isdir(path) and path.suffix != ".npz":
-            return store.read(path)
-        if path.suffix == ".npz":
-            return npz.read(path)
-        if not os.path.lexists(path):
-            raise DemoError("does not exist", str(path), "check the spelling")
-        raise DemoError(
-            "is neither a .demos folder nor an .npz file", str(path), "convert it to one of them"
-        )
+        A path: .demos, .npz, .npy, .hdf5 (D4RL, or a group for each episode), a Minari folder. An
+        id: as ``minari list local`` has it, or with minari/ before it. Else: a list of
+        trajectories with ``obs``, ``acts`` and ``terminal`` as the package imitation makes them, a
+        dictionary of arrays, a list of arrays of observations. ``keys`` says what arrays are called
+        that have other names: ``{"observations": "state", "actions": "u"}``. ``shift=1`` where row
+        t is (s_{t+1}, a_t). Nothing in a file is executed; rewards are left behind.
+        """
+        from soar_il.demos import convert
+
+        return convert.read(source, shift, keys=keys)
 
 
 def _tuple(name: str, arrays: Any) -> tuple[FloatArray, ...]:

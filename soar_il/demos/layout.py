@@ -46,6 +46,13 @@ def trajectories(
         raise DemoError(
             f"is {shift!r}", "shift", "0: row t is s_t and a_t; 1: row t is s_{t+1} and a_t"
         )
+    return _pair(*cut(observations, actions, lengths), shift)
+
+
+def cut(
+    observations: Any, actions: Any, lengths: Any
+) -> tuple[list[FloatArray], list[FloatArray] | None]:
+    """One array of observations and one of actions for each trajectory, as long as they are."""
     states = _pieces("observations", observations)
     taken = None if actions is None else _pieces("actions", actions)
     if not isinstance(states, list) or (taken is not None and not isinstance(taken, list)):
@@ -61,7 +68,7 @@ def trajectories(
                 "given with a list", "lengths", "leave it out: each array has its own length"
             )
         states, taken = _cut_padded(states, taken, lengths)
-    return _pair(states, taken, shift)
+    return states, taken
 
 
 def _pieces(field: str, given: Any) -> list[FloatArray] | FloatArray:

@@ -3,13 +3,19 @@
 from importlib import resources
 from pathlib import Path
 
+from soar_il.demos.fit import without_module
 from soar_il.errors import DemoError
+
+
+def file_name(env: str) -> str:
+    """An id as files are called: without a module's prefix, with no slash."""
+    return without_module(env).replace("/", "-")
 
 
 def places(env: str) -> tuple[Path, ...]:
     """The user's own first, then what comes with the package."""
     shipped = Path(str(resources.files("soar_il") / "demos" / "shipped"))
-    name = f"{env}.demos"
+    name = f"{file_name(env)}.demos"
     return Path("demos") / name, Path(name), shipped / name
 
 
@@ -22,6 +28,17 @@ def find(env: str) -> Path:
     if path is None:
         raise DemoError(
             f"there are no demonstrations of {env} here and none are shipped",
-            do=f"give --demos, or make {env}.demos with `soar demos record {env}`",
+            do=f"give --demos with a file of yours, or {how_to_record(env)}",
         )
     return path
+
+
+def how_to_record(env: str) -> str:
+    """Of the shipped expert, where there is one, or of a policy of one's own."""
+    name = file_name(env)
+    if (resources.files("soar_il") / "experts" / "policies" / f"{name}.json").is_file():
+        return f"make {name}.demos with `soar demos record {name}`"
+    return (
+        f"make {name}.demos from a policy of yours: soar_il.record(env, policy, n) in Python, or "
+        f"`soar expert train {env}` and then `soar demos record --run results/experts/{env}-seed0`"
+    )

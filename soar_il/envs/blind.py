@@ -1,5 +1,6 @@
 """An environment whose reward and info end here: what is learned cannot have seen them."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,7 @@ def make(source: Source) -> gym.Env:
                 "return a gymnasium.Env",
             )
         return env
+    quiet_simulator(source)
     try:
         return gym.make(source)
     except gym.error.DependencyNotInstalled as error:
@@ -89,6 +91,27 @@ def make(source: Source) -> gym.Env:
         raise EnvError(
             f"cannot be made: {error}", source, closest(source, gym.registry.keys(), show=5)
         ) from None
+
+
+SAID: set[str] = set()  # what the simulator has warned of already
+
+
+def quiet_simulator(source: str) -> None:
+    """MuJoCo's warnings are shown once each, and not written to a file in the current folder."""
+    spec = gym.registry.get(source.rpartition(":")[2])
+    if spec is None or "mujoco" not in str(spec.entry_point):
+        return
+    try:
+        import mujoco
+    except ImportError:  # gym.make says what to install
+        return
+
+    def warn(text: str) -> None:
+        if text not in SAID:
+            SAID.add(text)
+            print(f"MuJoCo: {text}", file=sys.stderr)
+
+    mujoco.set_mju_user_warning(warn)
 
 
 def name_of(source: Source) -> str:

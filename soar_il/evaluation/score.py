@@ -92,10 +92,16 @@ class Evaluator:
             env.close()
 
 
-def normalised(env: str, value: float) -> float | None:
-    """0 for uniformly random actions, 1 for the shipped expert; None where there is none."""
+def shipped(env: str) -> tuple[float, float] | None:
+    """Returns of uniformly random actions and of the shipped expert; None where there is none."""
     card = resources.files("soar_il") / "experts" / "policies" / f"{env}.json"
     if not card.is_file():
         return None
     known = json.loads(card.read_text())
-    return float((value - known["random_return"]) / (known["return"] - known["random_return"]))
+    return float(known["random_return"]), float(known["return"])
+
+
+def normalised(env: str, value: float) -> float | None:
+    """0 for uniformly random actions, 1 for the shipped expert; None where there is none."""
+    known = shipped(env)
+    return None if known is None else (value - known[0]) / (known[1] - known[0])

@@ -3,12 +3,13 @@
 A verdict needs an interval: where seeds are fewer than five or runs are missing, it is undecided.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from soar_il.report import aggregate, efficiency
+from soar_il.report import arms
 from soar_il.report.results import (
     Pair,
     Result,
@@ -24,6 +25,7 @@ from soar_il.report.results import (
 )
 from soar_il.report.tabular import hard_exploration
 from soar_il.report.verdict import Finding, above, below, counted, honest, within
+from soar_il.statistics import aggregate, efficiency
 
 HALF = 0.6  # "approximately half": at most this share of the base's steps
 ALIKE = 0.1  # "comparable": within this much of the way from random to expert
@@ -154,18 +156,20 @@ def large_clips_hurt(study: Study) -> list[Finding]:
 def one_demonstration_is_enough(study: Study) -> list[Finding]:
     """With one demonstration the performance is that with sixteen."""
     found = []
-    groups = cells(r for r in study.results if r.purpose == "report")
-    for (env, label, count, _), runs in groups.items():
-        many = groups.get((env, label, 16, "report"))
-        if count != 1 or many is None or not is_normal([*runs, *many]):
+    reported = [r for r in study.results if r.purpose == "report"]
+    same = arms.alike(reported, besides=("demonstrations",))
+    groups = [runs for runs in cells(reported).values() if runs[0].demonstrations in (1, 16)]
+    for one, many in itertools.product(groups, groups):
+        counts = one[0].demonstrations, many[0].demonstrations
+        if counts != (1, 16) or not same(one[0], many[0]) or not is_normal([*one, *many]):
             continue
-        p = pair(runs, many)
+        p = pair(one, many)
         if p.ours:
             a, b = (final(side)[:, None] for side in (p.ours, p.theirs))
             made = aggregate.bootstrap(aggregate.difference, a, b, paired=True)
             finding = Finding(
                 "one demonstration gives a performance comparable to sixteen",
-                f"{label}, {env}",
+                f"{arms.label(one[0].base, one[0].critics)}, {one[0].env}",
                 f"difference of the normalised returns at the end, within ±{ALIKE:g}",
                 made,
                 within(made, ALIKE),
@@ -187,24 +191,20 @@ CLAIMS: dict[str, Callable[[Study], list[Finding]]] = {
 }
 
 
-def findings(study: Study) -> tuple[list[Finding], list[str]]:
-    """Every claim that the results speak of, and the names of those that they do not."""
-    made = {name: claim(study) for name, claim in CLAIMS.items()}
-    return [f for found in made.values() for f in found], [
-        n for n, found in made.items() if not found
-    ]
+def findings(study: Study) -> list[Finding]:
+    """What the results say of the claims that they speak of."""
+    return [finding for claim in CLAIMS.values() for finding in claim(study)]
 
 
 def _by_method(study: Study) -> dict[str, list[Pair]]:
     """Pairs by label, less those with several clip values: to pick one here would be selection."""
     reported = [r for r in study.results if r.purpose == "report"]
-    several, counts = _several_clips(reported), {r.demonstrations for r in reported}
+    several = _several_clips(reported)
     found: dict[str, list[Pair]] = {}
     for p in with_base(reported):
         r = p.ours[0]
         if (r.env, r.base, r.critics) not in several:
-            few = f", {r.demonstrations} demonstration(s)" if len(counts) > 1 else ""
-            found.setdefault(f"{r.label}{few}", []).append(p)
+            found.setdefault(r.label, []).append(p)
     return found
 
 

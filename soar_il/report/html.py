@@ -2,15 +2,19 @@
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
-from soar_il.report.stats import shown
 from soar_il.report.table import Table, as_html
 from soar_il.report.verdict import Finding
+from soar_il.report.videos import Video
+from soar_il.statistics.intervals import shown
 
 KIND = {"supported": "yes", "not supported": "no", "undecided": "open"}
+FIRST = ("returns", "comparisons", "comparisons-rest")  # tables before any figure
+SECOND = ("optimism", "missing")  # after the learning curves
+CARDS = "verdicts"  # a table that the page shows as cards instead
 
 SPOKEN = '<svg role="img" aria-label="figure, described below"'
 
@@ -28,9 +32,11 @@ class Contents(NamedTuple):
     """What the page says, from top to bottom."""
 
     title: str
+    headlines: Sequence[str]
+    warnings: Sequence[str]
     findings: Sequence[Finding]
-    silent: Sequence[str]
     figures: Sequence[Drawn]
+    videos: Sequence[Video]
     tables: Sequence[Table]
     command: str
     about: dict[str, Any]
@@ -39,12 +45,10 @@ class Contents(NamedTuple):
 
 
 def page(c: Contents) -> str:
+    """What came out, then how it was learned, then what it was measured with."""
     style = (resources.files("soar_il") / "report" / "page.css").read_text(encoding="utf-8")
-    sections = "".join(
-        _figures(c.figures, name) for name in dict.fromkeys(f.section for f in c.figures)
-    )
-    first = [t for t in c.tables if t.name == "missing"]
-    rest = [t for t in c.tables if t.name not in ("missing", "verdicts")]  # the cards have those
+    early = [*FIRST, *SECOND, CARDS]
+    sections = list(dict.fromkeys(f.section for f in c.figures))
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in c.notes)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -52,11 +56,14 @@ def page(c: Contents) -> str:
 <link rel="icon" href="data:,">
 <title>{html.escape(c.title)}</title>
 <style>{style}</style></head>
-<body><header><h1>{html.escape(c.title)}</h1></header><main>
-<section id="verdicts-first"><h2>Verdicts</h2>{_cards(c.findings)}{_silent(c.silent)}</section>
-{_tables(first)}
-{sections}
-{_tables(rest)}
+<body><header><h1>{html.escape(c.title)}</h1>{_lead(c)}</header><main>
+{_tables(t for t in c.tables if t.name in FIRST)}
+{"".join(_figures(c.figures, name) for name in sections[:1])}
+{_videos(c.videos)}
+{_tables(t for t in c.tables if t.name in SECOND)}
+{_cards(c.findings)}
+{"".join(_figures(c.figures, name) for name in sections[1:])}
+{_tables(t for t in c.tables if t.name not in early)}
 <section id="method"><h2>How to read this</h2><ul>{notes}</ul></section>
 <section id="provenance"><h2>Where it comes from</h2>
 <p>This page:</p><pre>{html.escape(c.command)}</pre>
@@ -67,16 +74,45 @@ def page(c: Contents) -> str:
 """
 
 
-def _tables(tables: Sequence[Table]) -> str:
-    return "".join(
-        f'<section id="{t.name}"><h2>{html.escape(t.title)}</h2>{as_html(t)}</section>'
-        for t in tables
+def _lead(c: Contents) -> str:
+    said = "".join(f'<p class="lead">{html.escape(text)}</p>' for text in c.headlines)
+    flags = "".join(f"<li>{html.escape(text)}</li>" for text in c.warnings)
+    return said + (f'<ul class="flags">{flags}</ul>' if flags else "")
+
+
+def _tables(tables: Iterable[Table]) -> str:
+    return "".join(map(_table, tables))
+
+
+def _table(t: Table) -> str:
+    title, body = html.escape(t.title), as_html(t)
+    if t.folded:
+        return (
+            f'<section id="{t.name}"><details><summary>{title}</summary>{body}</details></section>'
+        )
+    return f'<section id="{t.name}"><h2>{title}</h2>{body}</section>'
+
+
+def _videos(videos: Sequence[Video]) -> str:
+    if not videos:
+        return ""
+    made = []
+    for v in videos:
+        title = html.escape(v.title)
+        if v.kind.startswith("image/"):
+            seen = f'<img src="{v.source}" alt="{title}">'
+        else:
+            seen = f'<video src="{v.source}" controls loop muted playsinline></video>'
+        made.append(f'<figure class="film">{seen}<figcaption>{title}.</figcaption></figure>')
+    return (
+        f'<section id="videos"><h2>Videos</h2><div class="panels">{"".join(made)}</div></section>'
     )
 
 
 def _cards(findings: Sequence[Finding]) -> str:
+    """The paper's claims, where these runs speak of any."""
     if not findings:
-        return "<p>These runs speak of none of the paper's claims.</p>"
+        return ""
     cards = []
     for f in findings:
         note = f'<p class="note">{html.escape(f.note)}</p>' if f.note else ""
@@ -86,11 +122,10 @@ def _cards(findings: Sequence[Finding]) -> str:
             f'<p class="number">{html.escape(shown(f.interval))}</p>'
             f'<p class="note">{html.escape(f.measure)}; {f.runs} seed(s)</p>{note}</div>'
         )
-    return f'<div class="cards">{"".join(cards)}</div>'
-
-
-def _silent(names: Sequence[str]) -> str:
-    return f'<p class="note">Not measured by these runs: {", ".join(names)}.</p>' if names else ""
+    title = "The paper's claims, by these runs"
+    return (
+        f'<section id="claims"><h2>{title}</h2><div class="cards">{"".join(cards)}</div></section>'
+    )
 
 
 def _figures(figures: Sequence[Drawn], section: str) -> str:

@@ -9,23 +9,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from soar_il.report import aggregate
+from soar_il.figures.style import COLOURS, INK, PANEL, band, roomy
+from soar_il.report.arm_tables import over_environments
+from soar_il.report.compare import Comparison
 from soar_il.report.results import (
     Result,
     Study,
-    areas,
     cells,
     curves,
     final,
     grid,
     is_normal,
-    with_base,
 )
-from soar_il.report.stats import FEWEST, Interval, mean_interval
-from soar_il.report.style import INK, PANEL
-from soar_il.report.tables import over_environments
+from soar_il.statistics import aggregate
+from soar_il.statistics.intervals import FEWEST, Interval, mean_interval
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
+MOST = 12  # comparisons in a figure
+MOST_RUNS = 40  # that are drawn one by one behind their mean
 
 
 class Panel(NamedTuple):
@@ -37,14 +37,14 @@ class Panel(NamedTuple):
     figure: Figure
 
 
-def panels(study: Study) -> Iterator[Panel]:
+def panels(study: Study, compared: Sequence[Comparison]) -> Iterator[Panel]:
     """All that the results allow."""
     with plt.rc_context(PANEL):
         yield from _learning(study, "report")
         yield from _average(study)
         yield from _aggregates(study)
         yield from _profiles(study)
-        yield from _pairs(study)
+        yield from _differences(compared)
         yield from _against(study, "critics", "number of pairs of critics L", "report")
         yield from _against(study, "sigma", "clip value sigma", "report")
         for number, content in enumerate(study.studies):
@@ -61,8 +61,12 @@ def _panel(
     ax.set(**labels)
     if labels.get("xlabel") == "environment steps":
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(fontsize=7.5)
+    entries, named = ax.get_legend_handles_labels()
+    if named:  # below the axes, where no curve runs under it; as many beside each other as fit
+        columns = max(1, min(len(named), 64 // (6 + max(map(len, named)))))
+        figure.legend(entries, named, loc="outside lower left", ncols=columns, fontsize=8)
+        rows = -(-len(named) // columns)
+        figure.set_size_inches(4.8, 3.1 + 0.18 * rows)
     return Panel(name, section, caption, figure)
 
 
@@ -71,23 +75,16 @@ def _for(study: Study, purpose: str) -> list[Result]:
 
 
 def _colours(results: Sequence[Result]) -> dict[str, str]:
-    keys = sorted(cells(results), key=lambda key: key[3])  # what is reported comes first
+    keys = sorted(cells(results), key=lambda key: key[2])  # what is reported comes first
     labels = dict.fromkeys(key[1] for key in keys)
     return {label: COLOURS[n % len(COLOURS)] for n, label in enumerate(labels)}
 
 
-def band(ax: Axes, x: np.ndarray, made: Interval, colour: str, label: str, dashed: bool) -> None:
-    """A line and, where there is one, its interval."""
-    ax.plot(x, made.value, "--" if dashed else "-", color=colour, lw=1.6, label=label)
-    if np.all(np.isfinite(made.low)):
-        ax.fill_between(x, made.low, made.high, color=colour, alpha=0.18, lw=0)
-
-
 def _learning(study: Study, purpose: str) -> Iterator[Panel]:
-    colours = _colours(study.results)
+    colours, soar = _colours(study.results), any(r.critics > 1 for r in study.results)
     by_env: dict[tuple[str, int], list[list[Result]]] = {}
-    for (env, _, count, _), runs in cells(_for(study, purpose)).items():
-        by_env.setdefault((env, count), []).append(runs)
+    for (env, _, _), runs in cells(_for(study, purpose)).items():
+        by_env.setdefault((env, runs[0].demonstrations), []).append(runs)
     for (env, count), sides in by_env.items():
         normal = is_normal([r for runs in sides for r in runs])
 
@@ -95,23 +92,27 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
             for runs in sides:
                 at, first = grid(runs), runs[0]
                 made = curves(runs, at)
+                middle = aggregate.bootstrap(aggregate.iqm_curve, made[:, None], resamples=500)
                 colour = colours[first.label]
-                band(ax, at, mean_interval(made), colour, first.label, first.critics == 1)
-                if len(runs) < FEWEST:
+                band(ax, at, middle, colour, first.label, soar and first.critics == 1)
+                if len(runs) > 1 and sum(map(len, sides)) <= MOST_RUNS:  # what failed is seen
                     ax.plot(at, made.T, color=colour, lw=0.6, alpha=0.5)
             if normal:
                 ax.axhline(1, color=INK, lw=0.8, ls=":")
-                ax.set_ylim(min(0.0, ax.get_ylim()[0]))
+            roomy(ax, normal)
 
         seeds = sorted({len(runs) for runs in sides})
         many = " to ".join(str(n) for n in dict.fromkeys((seeds[0], seeds[-1])))
-        shown = "mean and 95 % interval" if seeds[0] >= FEWEST else "mean and single runs"
-        named = f"{env}{f', {count} demonstration(s)' if count else ''}"
+        many += " seeds" if seeds[-1] > 1 else " seed"
+        shown = "interquartile mean" + (", 95 % interval" if seeds[0] >= FEWEST else "")
+        shown += " and single runs over" if sum(map(len, sides)) <= MOST_RUNS else " over"
+        shown = shown if seeds[-1] > 1 else "single runs,"
+        named = f"{env}{f', {count} demonstrations' if count > 1 else ''}"
+        named += ", 1 demonstration" if count == 1 else ""
         yield _panel(
             f"learning-{env}-{count}-{purpose}".replace(":", "-"),
             "Learning curves" if purpose == "report" else "Selection",
-            f"{named}: {shown} over {many} seed(s)"
-            + (", dotted: the expert." if normal else ", true returns."),
+            f"{named}: {shown} {many}" + (", dotted: the expert." if normal else ", true returns."),
             draw,
             xlabel="environment steps",
             ylabel="normalised return" if normal else "return",
@@ -123,12 +124,11 @@ def _average(study: Study) -> Iterator[Panel]:
     reported = _for(study, "report")
     if len({r.env for r in reported}) < 2 or not is_normal(reported):
         return
-    colours, several = _colours(study.results), len({r.demonstrations for r in reported}) > 1
+    colours = _colours(study.results)
     for base in dict.fromkeys(r.base for r in reported):
         sides: dict[str, list[list[Result]]] = {}
-        for (_, label, count, _), runs in cells(r for r in reported if r.base == base).items():
-            few = f", {count} demonstration(s)" if several else ""
-            sides.setdefault(f"{label}{few}", []).append(runs)
+        for (_, label, _), runs in cells(r for r in reported if r.base == base).items():
+            sides.setdefault(label, []).append(runs)
 
         def draw(ax: Axes, sides: dict[str, list[list[Result]]] = sides) -> None:
             share = np.linspace(0, 1, 41)
@@ -204,32 +204,39 @@ def _profiles(study: Study) -> Iterator[Panel]:
     )
 
 
-def _pairs(study: Study) -> Iterator[Panel]:
-    pairs = with_base(_for(study, "report"))
-    if not pairs or not (is_normal(study.results) or len({p.env for p in pairs}) == 1):
+def _differences(compared: Sequence[Comparison]) -> Iterator[Panel]:
+    """Every two arms: how far they ended apart."""
+    shown = [c for c in compared if c.normal == compared[0].normal][:MOST]
+    if len(shown) < 2:  # of one pair the table says it all
         return
+    envs = {c.envs for c in shown}
 
     def draw(ax: Axes) -> None:
-        for n, p in enumerate(pairs):
-            at = grid([*p.ours, *p.theirs])
-            gains = areas(p.ours, at) - areas(p.theirs, at)
-            made = aggregate.bootstrap(aggregate.mean, gains[:, None])
-            ax.plot(gains, np.full(len(gains), n + 0.18), ".", color=INK, ms=4, alpha=0.5)
+        for n, c in enumerate(shown):
+            made = c.difference
             ax.plot(made.value, n, "o", color=COLOURS[0], ms=6)
-            ax.plot([made.low, made.high], [n, n], color=COLOURS[0], lw=2)
+            bounds = (made.low, made.high) if np.isfinite(made.low) else (c.lowest, c.highest)
+            ax.plot(bounds, [n, n], color=COLOURS[0], lw=2, ls="-" if c.seeds >= FEWEST else ":")
         ax.axvline(0, color=INK, lw=0.8, ls=":")
         ax.xaxis.set_major_locator(MaxNLocator(5))
-        ax.set_yticks(range(len(pairs)), [f"{p.env}\n{p.ours[0].label}" for p in pairs])
-        ax.set_ylim(len(pairs) - 0.5, -0.5)
+        named = [f"{c.ours}\nminus {c.theirs}" for c in shown]
+        if len(envs) > 1:
+            places = [c.envs[0] if len(c.envs) == 1 else "all" for c in shown]
+            named = [f"{name}\n{place}" for name, place in zip(named, places, strict=True)]
+        ax.set_yticks(range(len(shown)), named, fontsize=7.5)
+        ax.set_ylim(len(shown) - 0.5, -0.5)
 
+    few = any(c.seeds < FEWEST for c in shown)
     panel = _panel(
-        "pairs",
-        "Base against SOAR",
-        "SOAR minus its base on the same seeds, area under the curve; dots: pairs, bars: 95 %.",
+        "differences",
+        "Differences",
+        "The first arm minus the second at the end, interquartile means on the same seeds; bars: "
+        "95 % interval" + (", dotted: range of few seeds." if few else "."),
         draw,
-        xlabel="difference in " + ("normalised return" if is_normal(study.results) else "return"),
+        xlabel="difference in " + ("normalised return" if shown[0].normal else "return"),
     )
-    panel.figure.set_size_inches(4.8, max(2.2, 0.55 * len(pairs) + 0.9))
+    lines = 2 if len(envs) == 1 else 3
+    panel.figure.set_size_inches(4.8, max(1.6, 0.24 * lines * len(shown) + 0.8))
     yield panel
 
 

@@ -1,16 +1,17 @@
 """Runs as a report sees them: where each stands in a study, its returns, and what is missing."""
 
 import dataclasses
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from soar_il.errors import ConfigError
-from soar_il.report import efficiency
+from soar_il.report import arms
+from soar_il.statistics import efficiency
 
 POINTS = 41  # of a curve that is put on a grid
+Purpose = Literal["report", "selection"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,29 +22,21 @@ class Result:
     env: str
     base: str
     critics: int
-    extra: str  # what else its name says of its settings, such as sigma5
     sigma: float
     demonstrations: int
     seed: int
-    purpose: Literal["report", "selection"]
+    purpose: Purpose
+    label: str  # of its arm
     steps: np.ndarray
     returns: np.ndarray
     spreads: np.ndarray  # of the returns, over the episodes of an evaluation
     noisy: np.ndarray  # returns with the noise of training
     normal: np.ndarray | None
-    gap: float  # learned cost of the learner minus the expert's, at the end; needs no reward
-    settings: dict[str, Any]
+    seen: dict[str, np.ndarray]  # what the learner saw of itself at each iteration; no reward
+    seconds: np.ndarray | None  # that learning had taken at each evaluation, where it was kept
+    options: dict[str, Any]  # what it was asked with
+    settings: dict[str, Any]  # what that came to
     about: dict[str, Any]
-
-    @property
-    def label(self) -> str:
-        return label(self.base, self.critics, self.extra)
-
-
-def label(base: str, critics: int, extra: str) -> str:
-    """How figures call it."""
-    soar = f" + SOAR, L = {critics}" if critics > 1 else ""
-    return f"{base}{soar}{f', {extra}' if extra else ''}"
 
 
 class Missing(NamedTuple):
@@ -54,6 +47,11 @@ class Missing(NamedTuple):
     base: str
     label: str
     why: str
+    critics: int = 1
+    seed: int = 0
+    purpose: Purpose = "report"
+    options: dict[str, Any] = {}  # noqa: RUF012
+    settings: dict[str, Any] = {}  # noqa: RUF012
 
 
 class Expert(NamedTuple):
@@ -67,6 +65,21 @@ class Expert(NamedTuple):
     paper: float | None
 
 
+class Reference(NamedTuple):
+    """What returns of an environment are measured against, and where the numbers are from."""
+
+    random: float | None
+    random_from: str
+    expert: float | None
+    expert_from: str
+
+    def scaled(self, returns: np.ndarray) -> np.ndarray | None:
+        """0 for random, 1 for the expert; None where one of them is not known."""
+        if self.random is None or self.expert is None or self.expert == self.random:
+            return None
+        return (returns - self.random) / (self.expert - self.random)
+
+
 class Study(NamedTuple):
     """All that a report is made from."""
 
@@ -76,6 +89,19 @@ class Study(NamedTuple):
     studies: tuple[dict[str, Any], ...] = ()  # tabular ones, as soar tabular wrote them
     experts: tuple[Expert, ...] = ()
     settings: tuple[dict[str, Any], ...] = ()  # of all runs that were asked for, done or not
+    references: dict[str, Reference] = {}  # noqa: RUF012
+
+
+def labelled(study: Study) -> Study:
+    """Every run with its arm's label, from what was asked for, done or not."""
+    runs: list[Result | Missing] = [*study.results, *study.missing]
+    names = arms.labels(runs)
+    done, count = [], len(study.results)
+    for r, name in zip(study.results, names[:count], strict=True):
+        done.append(dataclasses.replace(r, label=name))
+    gone = zip(study.missing, names[count:], strict=True)
+    lacking = tuple(m._replace(label=name if m.env else m.label) for m, name in gone)
+    return study._replace(results=tuple(done), missing=lacking)
 
 
 def checked(study: Study) -> Study:
@@ -83,7 +109,7 @@ def checked(study: Study) -> Study:
     study = study._replace(results=tuple(r for runs in cells(study.results).values() for r in runs))
     seen: dict[Any, Result] = {}
     for r in study.results:
-        key = (r.purpose, r.env, r.label, r.demonstrations, r.seed)
+        key = (r.purpose, r.env, r.label, r.seed)
         if key in seen:
             raise ConfigError(
                 f"{r.label}, seed {r.seed}, on {r.env} is there twice",
@@ -121,16 +147,17 @@ def _without_seed(r: Result) -> dict[str, Any]:
     return {name: value for name, value in r.settings.items() if name != "seed"}
 
 
-def cells(results: Iterable[Result]) -> dict[tuple[str, str, int, str], list[Result]]:
-    """By environment, label, demonstrations and purpose; runs in the order of their seeds."""
-    found: dict[tuple[str, str, int, str], list[Result]] = {}
-    for r in sorted(results, key=lambda r: (r.env, r.base, r.critics, r.sigma, r.seed)):
-        found.setdefault((r.env, r.label, r.demonstrations, r.purpose), []).append(r)
+def cells(results: Iterable[Result]) -> dict[tuple[str, str, str], list[Result]]:
+    """By environment, arm and purpose; runs in the order of their seeds."""
+    found: dict[tuple[str, str, str], list[Result]] = {}
+    order = sorted(results, key=lambda r: (r.env, r.base, r.critics, r.sigma, r.label, r.seed))
+    for r in order:
+        found.setdefault((r.env, r.label, r.purpose), []).append(r)
     return found
 
 
 class Pair(NamedTuple):
-    """Runs of two settings with the same seeds, row by row."""
+    """Runs of two arms with the same seeds, row by row."""
 
     ours: list[Result]
     theirs: list[Result]
@@ -148,28 +175,16 @@ def pair(ours: list[Result], theirs: list[Result]) -> Pair:
 
 
 def with_base(results: Sequence[Result]) -> list[Pair]:
-    """Each SOAR setting beside its base method on the same environment, demonstrations, seeds."""
-    found = cells(results)
+    """Each SOAR arm beside its base method with the same options and seeds."""
+    found = list(cells(results).values())
+    same = arms.alike(results, besides=("learner.critics", "learner.sigma"))
     pairs = []
-    for runs in found.values():
-        r = runs[0]
-        if r.critics == 1:
-            continue
-        for other in found.values():
-            o = other[0]
-            alike = (o.env, o.base, o.demonstrations, o.purpose) == (
-                *(r.env, r.base, r.demonstrations),
-                r.purpose,
-            )
-            same_rest = o.extra in (r.extra, _without_sigma(r.extra))
-            if alike and o.critics == 1 and same_rest:
+    for runs in found:
+        for other in found:
+            if runs[0].critics > 1 and other[0].critics == 1 and same(runs[0], other[0]):
                 made = pair(runs, other)
                 pairs += [made] if made.ours else []
     return pairs
-
-
-def _without_sigma(extra: str) -> str:
-    return re.sub(r"sigma[\d.]+(e[+-]?\d+)?-?", "", extra).strip("-")
 
 
 def values(r: Result) -> np.ndarray:
@@ -182,15 +197,34 @@ def final(runs: Sequence[Result]) -> np.ndarray:
     return np.array([values(r)[-1] for r in runs])
 
 
+def last_common(runs: Iterable[Result]) -> float:
+    """The most steps that every run has reached."""
+    return float(min(r.steps[-1] for r in runs))
+
+
+def value_at(r: Result, steps: float, raw: bool = False) -> float:
+    """After so many steps, linear between the evaluations around them."""
+    curve = r.returns if raw else values(r)
+    return float(efficiency.on_grid(r.steps, curve, steps))
+
+
 def grid(runs: Sequence[Result]) -> np.ndarray:
     """Steps that every run has reached."""
-    first, last = max(r.steps[0] for r in runs), min(r.steps[-1] for r in runs)
+    first, last = max(r.steps[0] for r in runs), last_common(runs)
     return np.linspace(first, last, POINTS if last > first else 1)
 
 
 def curves(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:
     """[runs, points]."""
     return np.stack([efficiency.on_grid(r.steps, values(r), at) for r in runs])
+
+
+def clocks(runs: Sequence[Result], at: np.ndarray) -> np.ndarray | None:
+    """Seconds that learning had taken at these steps, [runs, points]; None where not all know."""
+    known = [r.seconds for r in runs if r.seconds is not None]
+    if len(known) < len(runs):
+        return None
+    return np.stack([efficiency.on_grid(r.steps, s, at) for r, s in zip(runs, known, strict=True)])
 
 
 def areas(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:
@@ -200,3 +234,18 @@ def areas(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:
 
 def is_normal(results: Iterable[Result]) -> bool:
     return all(r.normal is not None for r in results)
+
+
+def at_the_end(r: Result, name: str) -> float:
+    """The mean over the last tenth of training of what the learner saw of itself."""
+    seen = r.seen.get(name, np.zeros(0))
+    latest = seen[-max(1, len(seen) // 10) :]
+    known = latest[np.isfinite(latest)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def over_training(r: Result, name: str) -> float:
+    """The mean over all of training of what the learner saw of itself."""
+    seen = r.seen.get(name, np.zeros(0))
+    known = seen[np.isfinite(seen)]
+    return float(known.mean()) if len(known) else float("nan")

@@ -5,15 +5,18 @@ import html
 import io
 from typing import NamedTuple
 
+NOTHING = ("", "-", "none")  # a phone leaves such a cell out
+
 
 class Table(NamedTuple):
-    """Text in cells; ``name`` is its file's."""
+    """Text in cells; ``name`` is its file's. A folded one is opened by a click."""
 
     name: str
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    folded: bool = False
 
 
 def markdown(table: Table) -> str:
@@ -34,16 +37,21 @@ def as_csv(table: Table) -> str:
 
 
 def as_html(table: Table) -> str:
-    """Its rows can be scrolled sideways on a narrow screen."""
+    """Wide screens show rows; on a phone each row is a card, every cell with its column's name."""
     head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in table.head)
-    rows = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in table.rows)
+    rows = "".join(
+        f"<tr>{''.join(map(_cell, table.head, row, range(len(row))))}</tr>" for row in table.rows
+    )
     note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
     body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return f'<div class="wide" tabindex="0"><table>{body}</table></div>{note}'
 
 
-def _cell(text: str) -> str:
+def _cell(name: str, text: str, number: int) -> str:
     marked = {"supported": "yes", "not supported": "no", "undecided": "open"}.get(text)
-    number = ' class="number"' if text[:1].isdigit() or text[:1] == "-" else ""
-    kind = f' class="verdict {marked}"' if marked else number
-    return f"<td{kind}>{html.escape(text)}</td>"
+    digits = text[:1].isdigit() or text[:1] == "-"
+    kind = f"verdict {marked}" if marked else "number" if digits else ""
+    kind = "nothing" if text in NOTHING else kind
+    kind = f' class="{kind}"' if kind else ""
+    said = "" if number == 0 else f' data-name="{html.escape(name)}"'
+    return f"<td{kind}{said}>{html.escape(text)}</td>"

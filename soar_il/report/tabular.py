@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from soar_il.report import aggregate
 from soar_il.report.results import Study
 from soar_il.report.verdict import Finding, above
+from soar_il.statistics import aggregate
 
 
 def missing_lead(content: dict[str, Any]) -> dict[int, np.ndarray]:

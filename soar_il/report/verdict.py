@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from soar_il.report.results import Pair, Study
-from soar_il.report.stats import FEWEST, Interval
+from soar_il.statistics.intervals import FEWEST, Interval
 
 Verdict = Literal["supported", "not supported", "undecided"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from soar_il.report.progress import Ticker, run_jobs
-from soar_il.report.stats import mean_interval, shown
+from soar_il.statistics.intervals import mean_interval, shown
 from soar_il.tabular import mdps
 from soar_il.tabular.expert import draw_expert
 from soar_il.tabular.mdp import Array, Mdp
 from soar_il.tabular.run import run
 from soar_il.tabular.settings import Settings
+from soar_il.terminal.progress import Ticker, run_jobs
 
 POINTS = 80  # of a curve, spread evenly over log k
 SOLVED = 0.1  # of the way from expert to uniform policy

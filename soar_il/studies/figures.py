@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from soar_il.report.stats import mean_interval
-from soar_il.report.style import STYLE, save
+from soar_il.figures.style import STYLE, save
+from soar_il.statistics.intervals import mean_interval
 from soar_il.studies.ablation import Curve
 from soar_il.studies.rate import Point, slope
 from soar_il.tabular.mdp import Mdp

@@ -11,14 +11,14 @@ import numpy as np
 from rich.table import Table
 
 from soar_il.errors import ConfigError
-from soar_il.report.progress import Ticker, run_jobs
-from soar_il.report.stats import Interval, mean_interval, shown, slope_interval
+from soar_il.statistics.intervals import Interval, mean_interval, shown, slope_interval
 from soar_il.tabular import theory
 from soar_il.tabular.expert import draw_expert
 from soar_il.tabular.mdp import Array, Mdp
 from soar_il.tabular.regret import Regret, decompose
 from soar_il.tabular.run import run
 from soar_il.tabular.settings import Settings
+from soar_il.terminal.progress import Ticker, run_jobs
 
 DELTA = 0.1
 Constants = Literal["practical", "theory"]

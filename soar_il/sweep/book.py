@@ -26,7 +26,12 @@ def write(
         {"name": job.name, "options": job.options, "settings": settings.get(job.name)}
         for job in sweep.jobs
     ]
-    said = {f.name: getattr(sweep, f.name) for f in dataclasses.fields(sweep) if f.name != "jobs"}
+    said = {
+        field.name: getattr(sweep, field.name)
+        for field in dataclasses.fields(sweep)
+        if field.name not in ("jobs", "kind")
+    }
+    said["command"] = sweep.kind.name
     content = json.loads(json.dumps({**said, "demos": demos, "jobs": jobs}))
     for path in found(out):
         then = read(path)

@@ -2,16 +2,19 @@
 
 import dataclasses
 import hashlib
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from soar_il import configure
+from soar_il import build
 from soar_il.bases import BASES
+from soar_il.configure import Config
 from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
 from soar_il.errors import ConfigError, DemoError, SoarError
-from soar_il.experts import sac
+from soar_il.sweep import grid
 from soar_il.sweep.grid import Job, Sweep
+from soar_il.sweep.kinds import Resolve
 
 
 class Checked(NamedTuple):
@@ -28,13 +31,13 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
     if not chosen:
         known = ", ".join(job.name for job in sweep.jobs[:4])
         raise ConfigError(f"no job is called like {' or '.join(only)}", do=f"there are: {known}")
-    if sweep.command == "tabular":
+    if sweep.kind.resolve is None:
         return Checked(tuple(chosen), {}, {})
     _complete(sweep, chosen)
     settings = {job.name: resolved(job) for job in sweep.jobs if _resolvable(job)}
-    for env in sorted({str(job.options["env"]) for job in chosen}) if sweep.trained else ():
-        BlindEnv(env).close()
-    wants_demos = sweep.trained and sweep.command == "train"
+    if sweep.trained:
+        _environments(chosen)
+    wants_demos = sweep.trained and "demos" in sweep.kind.options
     found = _found(chosen) if wants_demos else {}
     _runnable(chosen, found if wants_demos else None)
     if not sweep.trained:
@@ -51,34 +54,40 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
 
 def resolved(job: Job) -> dict[str, Any]:
     """The settings that the job's command will arrive at."""
-    options = dict(job.options)
-    nested: dict[str, Any] = {}
-    for name in ("critics", "sigma"):
-        if name in options:
-            nested.setdefault("learner", {})[name] = options[name]
-    for name in ("termination", "seed", "demonstrations", "standardise", "indicator", "horizon"):
-        if name in options:
-            nested[name] = options[name]
-    for name, value in options.items():
-        if "." in name:
-            room, _, key = name.partition(".")
-            nested.setdefault(room, {})[key] = value
-    env, preset = str(options["env"]), str(options.get("preset", "tuned"))
+    return {} if job.kind.resolve is None else dataclasses.asdict(_config(job, job.kind.resolve))
+
+
+def _config(job: Job, resolve: Resolve) -> Config:
+    options = job.kind.options | job.options
     try:
-        if job.command == "expert train":
-            return dataclasses.asdict(sac.resolve(env, preset, **nested))
-        return dataclasses.asdict(configure.resolve(str(options["base"]), env, preset, **nested))
+        return resolve(options, job.kind.nested(job.options))
     except SoarError as error:
         raise ConfigError(error.what, f"{job.name}: {error.where}", error.do) from None
 
 
 def _resolvable(job: Job) -> bool:
-    return job.command == "expert train" or job.options.get("base") in BASES
+    return "base" not in job.kind.options or job.options["base"] in BASES
+
+
+def _environments(chosen: list[Job]) -> None:
+    """Each can be made, as its jobs will make it, and has the sizes that their settings ask for."""
+    with ExitStack() as opened:
+        made: dict[tuple[str, int], BlindEnv] = {}
+        for job in chosen:
+            resolve = job.kind.resolve if _resolvable(job) else None
+            cfg = None if resolve is None else _config(job, resolve)
+            name = str(job.options["env"])
+            horizon = int(job.options.get("horizon", 0)) if cfg is None else cfg.horizon
+            if (name, horizon) not in made:
+                made[name, horizon] = env = BlindEnv(name, horizon or None)
+                opened.callback(env.close)
+            if cfg is not None:
+                build.check_sizes(cfg, made[name, horizon])
 
 
 def _complete(sweep: Sweep, chosen: list[Job]) -> None:
     for job in chosen:
-        for needed in ("env",) if sweep.command == "expert train" else ("env", "base"):
+        for needed in sweep.kind.needs:
             if needed not in job.options:
                 raise ConfigError(f"{needed} is not given", job.name, f"add {needed} to the grid")
 
@@ -101,7 +110,7 @@ def _runnable(chosen: list[Job], found: dict[str, Path] | None) -> None:
             f"make some: `soar demos record {env} --out demos/{env}.demos`; or put your own there"
         )
     rest = {
-        f"{job.name.partition('/')[0]}/{job.options['base']}-L"
+        grid.beginning(job.options)
         for job in chosen
         if _resolvable(job) and job.options["env"] not in lacking
     }

@@ -67,6 +67,7 @@ def run(
                 sent.held.close()
                 if problem:
                     problems[sent.job.name] = problem
+                    folder.fail(out / sent.job.name, problem)
                 screen.ended(sent.job, problem)
             screen.look()
     finally:
@@ -121,14 +122,13 @@ def _hold(job: Job, out: Path) -> Sent | None:
 
 def _submit(task: Any, sent: Sent, out: Path) -> Any:
     place, given = out / sent.job.name, sent.job.options.get("demos")
+    (place / folder.FAILED).unlink(missing_ok=True)
     if (place / "config.json").exists() and not (place / "plan.json").exists():
         begun = Parcel({}, ())  # killed before its first step
     else:
         begun = pack(place, {})
     demos = _demos(Path(str(given))) if given is not None else None
-    return task.remote(
-        dataclasses.asdict(sent.job), begun._asdict(), demos, provenance.about()["versions"]
-    )
+    return task.remote(sent.job, begun._asdict(), demos, provenance.about()["versions"])
 
 
 def _receive(
@@ -163,7 +163,7 @@ def _receive(
 
 
 def work(
-    job: dict[str, Any], begun: dict[str, Any], demos: Any, versions: dict[str, str]
+    job: Job, begun: dict[str, Any], demos: Any, versions: dict[str, str]
 ) -> Iterator[tuple[str, Any]]:
     """On a machine of the cluster: run the job's command, and send what it writes."""
     here = provenance.about()["versions"]
@@ -172,7 +172,7 @@ def work(
         raise ConfigError(f"a machine of the cluster has {'; '.join(other)}", do="install the same")
     yield "started", None
     with tempfile.TemporaryDirectory(prefix="soar-il-") as scratch:
-        place, options = Path(scratch) / "run", dict(job["options"])
+        place, options = Path(scratch) / "run", dict(job.options)
         place.mkdir()
         unpack(place, Parcel(**begun))
         sent: dict[str, tuple[int, int]] = {}
@@ -180,7 +180,8 @@ def work(
         if demos is not None:
             unpack(Path(scratch) / "given", Parcel(demos[1], tuple(demos[1])))
             options["demos"] = str(Path(scratch) / "given" / demos[0])
-        command = [*SOAR, *folder.arguments(place, Job(job["name"], job["command"], options))]
+        job = dataclasses.replace(job, options=options)
+        command = [*SOAR, *folder.arguments(place, job)]
         place.mkdir(exist_ok=True)
         child = [sys.executable, "-m", "soar_il.sweep.child", str(os.getpid()), "-1", *command]
         with (place / "output.txt").open("ab") as output:

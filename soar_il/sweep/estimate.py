@@ -1,6 +1,7 @@
 """How long jobs will take: as long as their like took here, or as their arithmetic needs."""
 
 import itertools
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,35 +14,37 @@ import numpy as np
 from soar_il.envs.blind import BlindEnv
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
-from soar_il.sweep.screen import total
 
 ENV_STEP = 1.5e-4  # seconds, of a MuJoCo environment
 OVERHEAD = 1.2  # of an update over its matrix products, on Hopper with L = 1 and 4
+UNKNOWN = 60.0  # seconds, of a command without settings to reckon with
 
 
 def seconds(jobs: Sequence[Job], settings: dict[str, Any], out: Path) -> dict[str, float]:
     """What is left of each job, on a core of its own."""
-    known: dict[str, float] = {}
+    known: dict[Any, float] = {}
     for job in jobs:
         measured = folder.pace(out / job.name)
         if measured is not None:
-            known[_kind(job)] = measured
-    speed, sizes = 0.0, dict[str, tuple[int, int]]()
+            known[_like(job)] = measured
+    speed, sizes = 0.0, dict[tuple[str, int, int], tuple[int, int]]()
     left: dict[str, float] = {}
     for job in jobs:
         if folder.state(out / job.name, job) == "done":
             left[job.name] = 0.0
             continue
-        if job.name not in settings:  # the tabular study: about a minute
-            left[job.name] = 60.0
+        if job.name not in settings:
+            left[job.name] = UNKNOWN
             continue
-        pace = known.get(_kind(job))
+        pace = known.get(_like(job))
         if pace is None:
             speed = speed or matrix_speed()
-            env = str(job.options["env"])
-            sizes.setdefault(env, _sizes(env))
-            pace = modelled(settings[job.name], job, *sizes[env], speed)
-        left[job.name] = pace * max(0, total(job) - folder.reached(out / job.name).steps)
+            said = settings[job.name]
+            env = str(job.options["env"]), int(said["horizon"]), int(said["observed"])
+            if env not in sizes:
+                sizes[env] = _sizes(*env)
+            pace = modelled(said, job, *sizes[env], speed)
+        left[job.name] = pace * max(0, job.steps - folder.reached(out / job.name).steps)
     return left
 
 
@@ -55,8 +58,7 @@ def modelled(cfg: dict[str, Any], job: Job, observation: int, action: int, speed
     # Forward and back on both sides of each pair, and once more for the actor's gradient.
     flops = 2 * learner["batch"] * (12 * pairs * critic + 4 * actor + 12 * judged)
     update = OVERHEAD * learner["updates_per_step"] * flops / speed
-    every = int(job.options.get("evaluate_every", 5000))
-    episodes = int(job.options.get("episodes", 10))
+    every, episodes = int(job.get("evaluate_every")), int(job.get("episodes"))
     looked = 2 * episodes * 1000 / every if every else 0.0
     return update + ENV_STEP * (1 + looked)
 
@@ -80,13 +82,15 @@ def _weights(sizes: list[int]) -> int:
     return sum(a * b for a, b in itertools.pairwise(sizes))
 
 
-def _sizes(env: str) -> tuple[int, int]:
-    made = BlindEnv(env)
+def _sizes(env: str, horizon: int, observed: int) -> tuple[int, int]:
+    made = BlindEnv(env, horizon or None)
     try:
-        return made.observation_size + 1, made.action_size
+        return (observed or made.observation_size) + 1, made.action_size
     finally:
         made.close()
 
 
-def _kind(job: Job) -> str:
-    return job.name.rpartition("-seed")[0] or job.name
+def _like(job: Job) -> Any:
+    """Jobs that take as long, a step."""
+    options = {name: value for name, value in job.options.items() if name != "seed"}
+    return job.kind.name, json.dumps(options, sort_keys=True)

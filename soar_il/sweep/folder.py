@@ -11,6 +11,7 @@ from soar_il.runs import lock
 from soar_il.sweep.grid import Job
 
 State = Literal["new", "begun", "done"]
+FAILED = "failed.json"
 
 
 class Reached(NamedTuple):
@@ -23,8 +24,7 @@ class Reached(NamedTuple):
 def state(folder: Path, job: Job) -> State:
     if (folder / "done.json").exists():
         return "done"
-    begun = (folder / "plan.json").exists() and job.command != "tabular"
-    return "begun" if begun else "new"
+    return "begun" if (folder / "plan.json").exists() and job.kind.resumes else "new"
 
 
 def arguments(folder: Path, job: Job) -> list[str]:
@@ -62,6 +62,20 @@ def finish(folder: Path, seconds: float, since: int) -> None:
     """Say that the job is done, and how long its last process took from step ``since`` on."""
     content = {"seconds": round(seconds, 2), "since": since, "steps": reached(folder).steps}
     files.write_atomically(folder / "done.json", (json.dumps(content) + "\n").encode())
+
+
+def fail(folder: Path, problem: str) -> None:
+    """Keep what went wrong, for the report; until the job is started again."""
+    files.make_dir(folder)
+    files.write_atomically(folder / FAILED, (json.dumps({"problem": problem}) + "\n").encode())
+
+
+def problem(folder: Path) -> str:
+    """What ended the job's last attempt, "" where nothing did."""
+    try:
+        return str(json.loads((folder / FAILED).read_text())["problem"])
+    except (OSError, ValueError):
+        return ""
 
 
 def pace(folder: Path) -> float | None:

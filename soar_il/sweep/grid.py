@@ -1,32 +1,23 @@
 """An experiment's file: a grid of options, and the jobs it stands for.
 
 title = "What it is"
-command = "train"              # or "expert train", "tabular"
+command = "train"              # or another that commands/sweep.py lists
 purpose = "report"             # or "selection": seeds that chose a setting report nothing
-[options]                      # the command's own, for every job; dotted ones go to --set
+[options]                      # the command's own, for every job; settings go to --set
 [grid]                         # an option's name and the values it takes
 [[where]]                      # {env = "Ant-v5", set = {sigma = 10.0}}: special cases
 """
 
 import dataclasses
 import itertools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from soar_il.config import read_toml
 from soar_il.errors import ConfigError, closest
+from soar_il.sweep.kinds import Kind, Options
 
-Options = dict[str, Any]
-
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "train": (
-        *("env", "base", "critics", "sigma", "steps", "seed", "demonstrations", "termination"),
-        *("preset", "evaluate_every", "episodes", "checkpoint_every", "demos"),
-    ),
-    "expert train": ("env", "steps", "seed", "preset", "evaluate_every", "episodes"),
-    "tabular": ("critics", "seeds", "iterations", "mdp", "rule", "preset"),
-}
-SETTINGS = ("standardise", "indicator", "horizon")  # given to --set, as are learner.* and cost.*
 NAMED = ("env", "base", "critics", "seed")  # where they stand in a name
 KEYS = ("title", "shows", "command", "purpose", "trained", "out", "options", "grid", "where")
 
@@ -36,17 +27,34 @@ class Job:
     """One command: its name is its folder, and does not depend on the other jobs."""
 
     name: str
-    command: str
+    kind: Kind
     options: Options
+    row: str = ""  # its name without the seed
+
+    def get(self, option: str) -> Any:
+        """What it was given, or the command's own default."""
+        return self.options.get(option, self.kind.options.get(option))
+
+    @property
+    def seed(self) -> int:
+        """0 where the command has none, or has all of them in one job."""
+        return int(self.get("seed") or 0)
+
+    @property
+    def steps(self) -> int:
+        """Environment steps that it is to take; 1 where it counts none."""
+        return int(self.get("steps") or 1)
 
     def arguments(self, folder: Path) -> list[str]:
         """What follows ``soar``; the same on any machine but for the paths."""
-        said, settings = [*self.command.split(" ")], []
+        said, settings = [*self.kind.name.split(" ")], []
         for name, value in self.options.items():
-            if name == "env" and self.command == "expert train":
+            if name in self.kind.positional:
                 said.append(str(value))
-            elif "." in name or name in SETTINGS:
+            elif name not in self.kind.options:
                 settings.append(f"{name}={_toml(value)}")
+            elif isinstance(value, bool):
+                said.append(f"--{'' if value else 'no-'}{name.replace('_', '-')}")
             else:
                 values = value if isinstance(value, list) else [value]
                 said += [f"--{name.replace('_', '-')}", *map(str, values)]
@@ -60,42 +68,47 @@ class Sweep:
 
     title: str
     jobs: tuple[Job, ...]
+    kind: Kind
     shows: str = ""
-    command: str = "train"
     purpose: Literal["report", "selection"] = "report"
     trained: bool = True  # False where the settings themselves are the result
     out: str = ""  # the folder in results/: figures that share one share their runs
 
 
-def read(path: Path) -> Sweep:
+def read(path: Path, kinds: Mapping[str, Kind]) -> Sweep:
     """The sweep of a TOML file, every mistake in it found."""
     said, where = read_toml(path), str(path)
     for key in said:
         if key not in KEYS:
             raise ConfigError(f"unknown key {key!r}", where, closest(key, KEYS))
     command, purpose = said.get("command", "train"), said.get("purpose", "report")
-    if command not in COMMANDS:
-        raise ConfigError(f"command is {command!r}", where, closest(str(command), COMMANDS))
+    if command not in kinds:
+        raise ConfigError(f"command is {command!r}", where, closest(str(command), kinds))
     if purpose not in ("report", "selection"):
         raise ConfigError(f"purpose is {purpose!r}", where, "write report or selection")
+    kind = kinds[command]
     options, grid, rules = said.get("options", {}), said.get("grid", {}), said.get("where", [])
     options = _flat(options)
-    for name in (*options, *grid, *(n for rule in rules for n in _flat(rule.get("set", {})))):
-        _known(name, command, where)
+    for name, value in options.items():
+        kind.check(name, value, where)
     for name, values in grid.items():
         if not isinstance(values, list) or not values:
             raise ConfigError(f"grid.{name} is {values!r}", where, "give a list of values")
+        for value in values:
+            kind.check(name, value, where)
     for rule in rules:
         if "set" not in rule:
             raise ConfigError("a case of where has no set", where, "write set = {sigma = 10.0}")
-    jobs = expand(command, options, grid, rules)
+        for name, value in _flat(rule["set"]).items():
+            kind.check(name, value, where)
+    jobs = expand(kind, options, grid, rules)
     title = said.get("title", path.stem)
     more = {key: said[key] for key in ("shows", "trained", "out") if key in said}
-    return Sweep(title, jobs, command=command, purpose=purpose, **more)
+    return Sweep(title, jobs, kind, purpose=purpose, **more)
 
 
 def expand(
-    command: str, options: Options, grid: dict[str, list[Any]], rules: list[dict[str, Any]]
+    kind: Kind, options: Options, grid: dict[str, list[Any]], rules: list[dict[str, Any]]
 ) -> tuple[Job, ...]:
     """Every combination once, all methods of a seed before the next seed."""
     jobs: dict[str, Job] = {}
@@ -109,18 +122,24 @@ def expand(
             if all(made.get(name) == value for name, value in rule.items() if name != "set"):
                 # A value of the grid is the job's own; the rule is for what was left open.
                 made = {**made, **_flat(rule["set"]), **chosen}
-        if command == "train" and made.get("critics") == 1:
+        if made.get("critics") == 1:
             made.pop("sigma", None)  # one pair has no spread to clip
-        name = _name(command, made, [axis for axis in axes if axis in made])
-        jobs.setdefault(name, Job(name, command, made))
+        row = _row(kind, made, [axis for axis in axes if axis in made])
+        name = f"{row}-seed{made.get('seed', 0)}" if "seed" in kind.options else row
+        jobs.setdefault(name, Job(name, kind, made, row))
     return tuple(jobs.values())
 
 
-def _name(command: str, options: Options, axes: list[str]) -> str:
-    if command == "tabular":
-        more = [f"{axis}{_word(options[axis])}" for axis in axes]
-        return "-".join(["tabular", *more])
-    parts = [str(options["base"])] if "base" in options else ["expert"]
+def beginning(options: Options) -> str:
+    """How the names of all jobs of an environment and a base begin."""
+    return f"{_word(options['env'])}/{options['base']}-"
+
+
+def _row(kind: Kind, options: Options, axes: list[str]) -> str:
+    word = kind.name.partition(" ")[0]
+    if "env" not in kind.options:
+        return "-".join([word, *(f"{axis}{_word(options[axis])}" for axis in axes)])
+    parts = [str(options["base"]) if "base" in options else word]
     if "critics" in options:
         parts.append(f"L{options['critics']}")
     for axis in axes:
@@ -128,20 +147,12 @@ def _name(command: str, options: Options, axes: list[str]) -> str:
             value = options[axis]
             short = "" if isinstance(value, str) else axis.rpartition(".")[2]
             parts.append(f"{short}{_word(value)}")
-    parts.append(f"seed{options.get('seed', 0)}")
-    return f"{_word(options.get('env', 'Hopper-v5'))}/{'-'.join(parts)}"
+    return f"{_word(options.get('env') or kind.options['env'])}/{'-'.join(parts)}"
 
 
 def _word(value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return "".join(c if c.isalnum() or c in ".-_+" else "-" for c in text)
-
-
-def _known(name: str, command: str, where: str) -> None:
-    setting = name in SETTINGS or name.split(".")[0] in ("learner", "cost")
-    if name not in COMMANDS[command] and not (setting and command != "tabular"):
-        known = COMMANDS[command]
-        raise ConfigError(f"{command} has no option {name!r}", where, closest(name, known))
 
 
 def _flat(nested: Options, prefix: str = "") -> Options:

@@ -82,6 +82,7 @@ def run(
                     continue
                 if problem:
                     problems[now.job.name] = problem
+                    folder.fail(out / now.job.name, problem)
                 screen.ended(now.job, problem)
             screen.look()
             time.sleep(LOOK)
@@ -95,6 +96,7 @@ def start(job: Job, out: Path, core: int, soar: Sequence[str]) -> Running:
     place = out / job.name
     command = [*soar, *folder.arguments(place, job)]
     files.make_dir(place)
+    (place / folder.FAILED).unlink(missing_ok=True)
     since = folder.reached(place).steps
     child = [sys.executable, "-m", "soar_il.sweep.child", str(os.getpid()), str(core)]
     with (place / "output.txt").open("ab") as output:

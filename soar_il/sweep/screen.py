@@ -7,15 +7,14 @@ from typing import Self
 
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from soar_il.report.progress import console
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
+from soar_il.terminal.progress import console
 
 REFRESH = 1.0  # seconds
-STEPS = {"train": 50_000, "expert train": 1_000_000, "tabular": 1}  # the commands' defaults
 
 
 class Cells:
@@ -65,20 +64,21 @@ class Cells:
             if job.name not in self._running:
                 continue
             at = folder.reached(self.out / job.name)
-            tenth = 10 * at.steps // total(job)
+            tenth = 10 * at.steps // job.steps
             if tenth > self._running[job.name]:
                 self._running[job.name] = tenth
-                shown = f"{at.steps:,}/{total(job):,}{_return(at)}{self._left()}"
+                shown = f"{at.steps:,}/{job.steps:,}{_return(at)}{self._left()}"
                 console.print(f"{job.name}: {shown}", soft_wrap=True)
 
     def table(self) -> RenderableType:
         """What is known of every job."""
-        seeds = sorted({job.options.get("seed", 0) for job in self.jobs})
-        shown = Table("", *(f"seed {seed}" for seed in seeds), box=None, pad_edge=False)
+        seeds = sorted({job.seed for job in self.jobs})
+        shown = Table(
+            Column("", overflow="fold"), *(f"seed {n}" for n in seeds), box=None, pad_edge=False
+        )
         rows: dict[str, dict[int, Text]] = {}
         for job in self.jobs:
-            row, _, _ = job.name.rpartition("-seed")
-            rows.setdefault(row or job.name, {})[job.options.get("seed", 0)] = self._cell(job)
+            rows.setdefault(job.row or job.name, {})[job.seed] = self._cell(job)
         for row, cells in rows.items():
             shown.add_row(row, *(cells.get(seed, Text("")) for seed in seeds))
         done = sum(folder.state(self.out / job.name, job) == "done" for job in self.jobs)
@@ -93,26 +93,21 @@ class Cells:
         score = "" if at.score is None else f" {at.score:,.0f}"
         if state == "done":
             return Text(f"done{score}", style="green")
-        share = f"{min(99, 100 * at.steps // total(job))}%{score}"
+        share = f"{min(99, 100 * at.steps // job.steps)}%{score}"
         if job.name in self._running:
             return Text(share if at.steps else "compiling", style="cyan")
         return Text(f"{share}, waits" if at.steps else "waits", style="dim")
 
     def _steps(self) -> int:
-        return sum(min(folder.reached(self.out / j.name).steps, total(j)) for j in self.jobs)
+        return sum(min(folder.reached(self.out / j.name).steps, j.steps) for j in self.jobs)
 
     def _left(self) -> str:
         done = self._steps()
         if done <= self._first:
             return ""
-        missing = sum(map(total, self.jobs)) - done
+        missing = sum(job.steps for job in self.jobs) - done
         seconds = missing * (time.monotonic() - self._began) / (done - self._first)
         return f", {duration(seconds)} left"
-
-
-def total(job: Job) -> int:
-    """Environment steps that the job is to take; 1 where it counts none."""
-    return int(job.options.get("steps", STEPS[job.command]))
 
 
 def duration(seconds: float) -> str:

@@ -9,13 +9,19 @@ import pytest
 import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from known import same
+from known import SAC, backup, noise_of, same
 
 from soar_il import rng
-from soar_il.bases import csil, reversion
-from soar_il.deep import critics, mixed, parts, policy, replay
-from soar_il.deep.settings import Settings
+from soar_il.bases import cloning, csil, csil_plain, reversion
+from soar_il.bases.api import Clone, Look
+from soar_il.bases.given import Given
 from soar_il.demos import Demos
+from soar_il.engine import parts, replay
+from soar_il.engine.draws import Draws
+from soar_il.engine.parts import Kit
+from soar_il.learners import critics, sac
+from soar_il.learners.sac import Settings
+from soar_il.networks import gaussian
 from soar_il.types import Batch, Spec, Treated
 
 SPEC = Spec(3, 2)
@@ -38,15 +44,27 @@ def expert():
     return replay.add(replay.empty(SPEC, 8192, 0), list(demonstrations()), 0)
 
 
+GIVEN = Given(horizon=500, fresh=8192, hidden=(64, 64))
+
+
 def small(**more):
-    return csil.Settings(**{"steps": 4000, "hidden": (64, 64), "centres": 64, **more})
+    return csil.Settings(**{"steps": 4000, "centres": 64, **more})
+
+
+def plain(**more):
+    return csil_plain.make(csil_plain.Settings(**{"steps": 4000, **more}), GIVEN)
+
+
+def cloned(expert, steps, faithful):
+    s = cloning.Settings(steps=steps)
+    return cloning.cloned(jax.random.key(0), SPEC, expert, s, GIVEN.hidden, faithful)
 
 
 @pytest.mark.parametrize("faithful", [True, False])
 def test_cloning_recovers_the_gain_and_the_variance(expert, faithful):
-    layers = csil.cloned(jax.random.key(0), SPEC, expert, small(), faithful)
+    layers = cloned(expert, 4000, faithful)
     states = 0.5 * np.random.default_rng(1).normal(size=(2000, 3)).astype(np.float32)
-    mean, log_std = policy.moments(layers, states)
+    mean, log_std = gaussian.moments(layers, states)
     gain = np.linalg.lstsq(states, np.asarray(mean), rcond=None)[0].T
     np.testing.assert_allclose(gain, GAIN, atol=0.06)
     np.testing.assert_allclose(np.exp(log_std).mean(axis=0), SIGMA, rtol=0.15)
@@ -82,7 +100,7 @@ def test_the_width_leaves_the_asked_level_at_demonstrated_states(expert):
 
 @pytest.fixture(scope="module")
 def clone(expert):
-    base = csil.make(small())
+    base = csil.make(small(), GIVEN)
     return base, base.init(jax.random.key(0), SPEC, expert)
 
 
@@ -90,11 +108,11 @@ def test_the_clone_s_density_is_its_own_near_and_the_prior_s_far(clone, expert):
     _, cost = clone
     batch = expert.draw(jax.random.key(1), 200)
     near = csil.log_density(cost, cost.layers, batch.observations, batch.actions)
-    own = policy.log_prob(cost.layers, batch.observations, batch.actions)
+    own = gaussian.log_prob(cost.layers, batch.observations, batch.actions)
     assert np.mean(np.abs(near - own) < 1e-3) > 0.8  # nine in ten states are known
     far = 100.0 + batch.observations
     zero = jnp.zeros_like(batch.actions)
-    prior = policy.squashed_log_prob(zero, zero + 0.5 * math.log(csil.PRIOR), batch.actions)
+    prior = gaussian.squashed_log_prob(zero, zero + 0.5 * math.log(csil.PRIOR), batch.actions)
     np.testing.assert_allclose(
         csil.log_density(cost, cost.layers, far, batch.actions), prior, atol=1e-3
     )
@@ -113,12 +131,12 @@ def test_expert_actions_are_cheap_others_dear_and_nothing_is_known_far_away(clon
 
 
 def test_plain_is_minus_the_log_density_of_the_clone(expert):
-    base = csil.plain(small())
+    base = plain()
     cost = base.init(jax.random.key(0), SPEC, expert)
     batch = expert.draw(jax.random.key(1), 100)
     np.testing.assert_allclose(
         base.cost(cost, batch),
-        np.clip(-policy.log_prob(cost.layers, batch.observations, batch.actions), -10, 10),
+        np.clip(-gaussian.log_prob(cost.layers, batch.observations, batch.actions), -10, 10),
         rtol=1e-5,
     )
     again, _ = base.update(cost, expert, expert, jax.random.key(2))
@@ -127,23 +145,19 @@ def test_plain_is_minus_the_log_density_of_the_clone(expert):
 
 @pytest.mark.parametrize("faithful", [True, False])
 def test_plain_clones_as_it_is_told(expert, faithful):
-    s = small(steps=50, faithful=faithful)
-    found = csil.plain(s).init(jax.random.key(0), SPEC, expert).layers
-    wanted, other = (
-        csil.cloned(jax.random.key(0), SPEC, expert, s, way) for way in (faithful, not faithful)
-    )
+    found = plain(steps=50, faithful=faithful).init(jax.random.key(0), SPEC, expert).layers
+    wanted, other = (cloned(expert, 50, way) for way in (faithful, not faithful))
     assert same(found, wanted)
     assert not same(found, other)
 
 
 def test_log_prob_is_that_of_the_sample():
-    s = Settings(hidden=(16,))
-    pi = policy.init(jax.random.key(0), SPEC, s)
+    layers = gaussian.init(jax.random.key(0), SPEC, (16,))
     states = np.random.default_rng(0).normal(size=(64, 3)).astype(np.float32)
     noise = np.random.default_rng(1).normal(size=(64, 2)).astype(np.float32)
-    actions, log_pi = policy.sample(pi.layers, SPEC, states, noise)
+    actions, log_pi = gaussian.sample(layers, SPEC, states, noise)
     inside = np.abs(actions).max(axis=1) < 0.999
-    found = policy.log_prob(pi.layers, states, actions)
+    found = gaussian.log_prob(layers, states, actions)
     np.testing.assert_allclose(found[inside], log_pi[inside], rtol=1e-3, atol=1e-3)
 
 
@@ -162,12 +176,16 @@ def test_a_linear_expert_is_cloned_from_its_demonstrations(tmp_path):
 
 def test_the_actor_starts_as_the_clone_and_acts_as_it():
     with tiny.imitator(base="csil") as it:
-        state = it._run.state
-        same = zip(
-            jax.tree.leaves(state.policy.layers), jax.tree.leaves(state.cost.layers), strict=True
+        state, key = it._run.state, jax.random.key(0)
+        assert same(state.policy.policy.layers, state.cost.layers)
+        assert bool(state.policy.cloned)
+        assert same(it._run.built.kept(state.policy), state.cost.layers)
+        still = jax.tree.map(jnp.zeros_like, state.policy.policy)
+        one, two = (
+            it._run.parts.collect(state.policy._replace(policy=x), key)[0]
+            for x in (state.policy.policy, still)
         )
-        assert all(np.array_equal(a, b) for a, b in same)
-        assert int(state.policy.updates) == 1  # 0 would act uniformly
+        assert not np.allclose(one.actions, two.actions)  # as if it played uniformly
 
 
 def test_a_minibatch_has_the_expert_s_share(expert):
@@ -176,60 +194,79 @@ def test_a_minibatch_has_the_expert_s_share(expert):
         [t._replace(observations=t.observations + 100) for t in demonstrations(seed=1)],
         0,
     )
-    data = mixed.Mixed(other, expert)
-    each = mixed.draw_each(data, jax.random.key(0), 100, 3, 0.3)
+    def drawn(recent=0):
+        s = Settings(batch=100, critics=3, expert_share=0.3, split="minibatches", recent=recent)
+        key = jax.random.key(0)
+
+        def both(own, theirs):
+            draws = Draws(own, theirs, s, shows_expert=False)
+            return draws.each(key), draws.shared(key)
+
+        return jax.jit(both)(other, expert)
+
+    each, one = drawn()
     assert each.observations.shape == (3, 100, 3)
-    np.testing.assert_array_equal((np.asarray(each.observations[..., 0]) < 50).sum(axis=1), 30)
-    one = mixed.draw(data, jax.random.key(0), 100, 0.3)
-    assert (np.asarray(one.observations[:, 0]) < 50).sum() == 30
+    assert one.observations.shape == (100, 3)
+    for batch in (each, one):
+        theirs = np.asarray(batch.observations[..., 0]) < 50
+        np.testing.assert_array_equal(theirs.sum(axis=-1), 30)
+        np.testing.assert_array_equal(batch.expert, theirs)
     newest = np.asarray(other.at(other.tables[0, other.head[0] - 1]).observations)
-    for batch in (
-        mixed.draw_each(data, jax.random.key(0), 100, 3, 0.3, recent=1),
-        mixed.draw(data, jax.random.key(0), 100, 0.3, recent=1),
-    ):
+    for batch in drawn(recent=1):
         last = np.all(np.asarray(batch.observations) == newest, axis=-1)
         assert np.all(last[..., :35])
         assert np.all(last.sum(axis=-1) < 45)
 
 
+def test_only_a_loss_that_looks_at_demonstrations_is_shown_them(expert):
+    s, key = Settings(batch=20), jax.random.key(0)
+    shown = Draws(expert, expert, s, shows_expert=True).demonstrations(key)
+    assert shown.observations.shape == (20, 3)
+    assert np.all(shown.expert)
+    assert Draws(expert, expert, s, shows_expert=False).demonstrations(key) is None
+
+
 def test_the_prior_stands_in_backup_and_floor():
     s = Settings(hidden=(16,), critics=2, alpha=0.5, discount=0.9)
-    c, pi = critics.init(jax.random.key(0), SPEC, s), policy.init(jax.random.key(1), SPEC, s)
-    generator = np.random.default_rng(0)
-    states = generator.normal(size=(2, 8, 3)).astype(np.float32)
-    noise = generator.normal(size=(2, 8, 2)).astype(np.float32)
-    one = np.ones((2, 8), np.float32)
-    batch = Batch(states, noise, states, one, one)
-    plain = critics.backup(c, pi, 0.0, batch, noise, SPEC, s)
-    held = critics.backup(
-        c, pi, 0.0, batch, noise, SPEC, s, critics.Extra(log_prior=lambda s, a: jnp.sum(a, -1))
-    )
-    actions, _ = policy.sample(pi.layers, SPEC, states, noise)
+    c, actor = sac.init(rng.at(0, 0), SPEC, s)
+    states = np.random.default_rng(0).normal(size=(2, 8, 3)).astype(np.float32)
+    one, key = np.ones((2, 8), np.float32), jax.random.key(1)
+    batch = Batch(states, np.zeros((2, 8, 2), np.float32), states, one, one, one == 0)
+    plain = backup(c, actor, 0 * one, batch, key, s=s)
+    held = backup(c, actor, 0 * one, batch, key, s=s, log_prior=lambda s, a: jnp.sum(a, -1))
+    actions, _ = gaussian.sample(actor.layers, SPEC, states, noise_of(key, batch))
     np.testing.assert_allclose(held, plain - 0.9 * 0.5 * np.sum(actions, -1), rtol=1e-4, atol=1e-5)
-    floored = critics.backup(c, pi, 0.0, batch, noise, SPEC, s, critics.Extra(least=100.0))
-    np.testing.assert_allclose(floored, 90.0)
+    floored = backup(c, actor, 0 * one, batch, key, s=s, least=100.0)
+    np.testing.assert_allclose(floored, 90.0, rtol=1e-6)
 
 
 def test_critics_begin_as_those_of_the_expert(expert):
     """Where every cost is one, the cost-to-go of whoever acts is 1 / (1 - gamma)."""
-    base = csil.make(small(critic_steps=3000, action_slope=0.0))._replace(
+    layers = gaussian.init(jax.random.key(0), SPEC, (32,))
+    base = csil.make(small(action_slope=0.0), GIVEN)._replace(
         init=lambda key, spec, expert: (),
         cost=lambda cost, batch: jnp.ones(batch.continues.shape),
-        start=None,
+        clone=Clone(lambda cost: layers, critic_steps=3000),
     )
     s = Settings(hidden=(32,), critics=2, discount=0.9, batch=64, target_rate=0.05)
-    state = parts.initial(rng.at(0, 0), base, expert, SPEC, s)
+    state = parts.initial(Kit(SAC, base, SPEC, s), rng.at(0, 0), expert)
     batch = expert.draw(jax.random.key(0), 64)
     q = critics.estimates(state.critics.layers, batch.observations, batch.actions)
     np.testing.assert_allclose(q, 10.0, atol=0.5)
 
 
 def test_the_slope_term_is_the_root_mean_square_of_the_action_gradient(clone, expert):
-    base, _ = clone
+    base, cost = clone
     s = Settings(hidden=(16,), critics=2)
     c = critics.init(jax.random.key(0), SPEC, s)
     batch = expert.draw(jax.random.key(0), 100)
-    found = base.critic_term(lambda o, a: critics.each(c.layers, o, a), 4, batch)
+    q, goal = np.ones((2, 2, 5), np.float32), np.full((2, 5), 3, np.float32)
+
+    def everywhere(states, actions):
+        return critics.each(c.layers, states, actions)
+
+    look = Look(q, goal, everywhere, None, None, batch, s.discount)
+    found = base.critic_loss(cost, look) - 4 * 2.0**2  # less the squared error of 2L critics
     total = 0.0
     for n in range(4):
         squares = []
@@ -243,7 +280,7 @@ def test_the_slope_term_is_the_root_mean_square_of_the_action_gradient(clone, ex
 
 
 def test_refinement_moves_the_reward_and_not_the_prior(expert):
-    base = csil.make(small(steps=300, refine=1e-3))
+    base = csil.make(small(steps=300, refine=1e-3), GIVEN)
     cost = base.init(jax.random.key(0), SPEC, expert)
     learner = replay.add(replay.empty(SPEC, 8192, 0), list(demonstrations(2, 200, seed=5)), 50)
     after, seen = jax.jit(base.update)(cost, expert, learner, jax.random.key(1))
@@ -256,7 +293,7 @@ def test_refinement_moves_the_reward_and_not_the_prior(expert):
 
 def test_far_from_the_clone_nothing_costs_more_than_the_least_density(expert):
     """There its deviation may be anything, and one transition must not rule the critics."""
-    clone = csil.plain(small()).init(jax.random.key(0), SPEC, expert)
+    clone = plain().init(jax.random.key(0), SPEC, expert)
     *hidden, (w, b) = clone.layers
     sure = clone._replace(layers=(*hidden, (w, b.at[SPEC.action :].set(-100.0))))
     states = np.zeros((4, SPEC.observation), np.float32)

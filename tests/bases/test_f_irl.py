@@ -7,12 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from soar_il.bases import f_irl
-from soar_il.deep import replay
+from soar_il.bases import f_irl, ratio
+from soar_il.bases.given import Given
+from soar_il.engine import replay
 from soar_il.errors import ConfigError
 from soar_il.types import Spec, Treated
 
 GAMES = sorted(f_irl.GENERATORS)
+GIVEN = Given(horizon=1000, fresh=2048, hidden=(16,))
 
 
 def chain(rng, w, n, horizon):
@@ -30,11 +32,10 @@ def visits(walks, law):
 
 
 def divergence(f, ours, theirs):
-    ratio = theirs / ours
     middle = (ours + theirs) / 2
     return {
         "rkl": np.sum(ours * np.log(ours / theirs)),
-        "fkl": np.sum(theirs * np.log(ratio)),
+        "fkl": np.sum(theirs * np.log(theirs / ours)),
         "js": np.sum(theirs * np.log(theirs / middle)) + np.sum(ours * np.log(ours / middle)),
     }[f]
 
@@ -100,19 +101,19 @@ def test_the_discriminator_s_optimum_is_the_log_density_ratio():
         ratio_rate=1e-3,
         width=32,
     )
-    base = f_irl.make(s, "rkl")
+    base = f_irl.make(s, GIVEN, "rkl")
     cost = base.init(jax.random.key(0), spec, expert)
     cost, _ = jax.jit(base.update)(cost, expert, learner, jax.random.key(1))
     at = np.linspace(-1.5, 1.5, 31)[:, None].astype(np.float32)
-    np.testing.assert_allclose(f_irl.log_ratio(cost.ratio, at), at[:, 0], atol=0.2)
+    np.testing.assert_allclose(ratio.log_ratio(cost.ratio.layers, at), at[:, 0], atol=0.2)
 
 
 def test_fkl_s_exponential_stays_finite():
     far = jnp.full((8, 3), 1e6)
-    base = f_irl.make(f_irl.Settings(), "fkl")
+    base = f_irl.make(f_irl.Settings(), GIVEN, "fkl")
     cost = base.init(jax.random.key(0), Spec(3, 1), None)
-    ratio = jax.tree.map(lambda x: 1e3 * x, cost.ratio)
-    assert np.all(np.isfinite(f_irl.GENERATORS["fkl"](f_irl.log_ratio(ratio, far))))
+    layers = jax.tree.map(lambda x: 1e3 * x, cost.ratio.layers)
+    assert np.all(np.isfinite(f_irl.GENERATORS["fkl"](ratio.log_ratio(layers, far))))
 
 
 def lengths_of(pushes):

@@ -9,7 +9,8 @@ from known import KNOWN, normals
 
 from soar_il import Demos
 from soar_il.bases.inverse import inferring
-from soar_il.deep import parts, replay
+from soar_il.engine import replay
+from soar_il.engine.loop import compiled_actions
 from soar_il.types import Spec, Treated
 
 SPEC = Spec(4, 2, absorbing=True)
@@ -40,7 +41,7 @@ THEIRS = -OURS
 
 @pytest.fixture(scope="module")
 def fitted():
-    base = inferring(KNOWN, 0.25, (64, 64), lambda data: jnp.int32(3000))
+    base = inferring(KNOWN, (64, 64), steps_per_step=30.0)
     expert = stored(*(moved(n, THEIRS, ends=True) for n in range(100, 104)))
     hidden = expert._replace(actions=jnp.full_like(expert.actions, jnp.nan))
     data = stored(*(moved(n, OURS) for n in range(40)))
@@ -52,7 +53,7 @@ def fitted():
 def test_what_the_expert_did_is_inferred_from_what_the_learner_saw(fitted):
     base, cost, seen, expert, hidden = fitted
     assert float(seen["inverse_error"]) < 0.02
-    told = parts.compiled_actions(base, SPEC)(cost, hidden)
+    told = compiled_actions(base, SPEC)(cost, hidden)
     rows = np.asarray(expert.tables[0, : int(expert.alive[0])])
     last = np.asarray(expert.step)[rows] >= 58
     error = np.asarray(told.actions - expert.actions)[rows][~last]
@@ -62,7 +63,7 @@ def test_what_the_expert_did_is_inferred_from_what_the_learner_saw(fitted):
 
 def test_the_absorbing_state_keeps_its_one_action(fitted):
     base, cost, _, _, hidden = fitted
-    told = parts.compiled_actions(base, SPEC)(cost, hidden)
+    told = compiled_actions(base, SPEC)(cost, hidden)
     dead = np.asarray(hidden.observations)[:, -1] != 0
     assert dead.any()
     np.testing.assert_array_equal(np.asarray(told.actions)[dead], 0)
@@ -70,17 +71,17 @@ def test_the_absorbing_state_keeps_its_one_action(fitted):
 
 def test_the_method_itself_and_all_but_the_actions_are_as_before(fitted):
     base, cost, _, _, hidden = fitted
-    assert (base.needs, base.expert_share) == (KNOWN.needs, 0.25)
-    assert [w.shape for w, _ in cost.layers] == [(8, 64), (64, 64), (64, 2)]
+    assert base.needs == KNOWN.needs
+    assert [w.shape for w, _ in cost.model.layers] == [(8, 64), (64, 64), (64, 2)]
     batch = hidden.draw(jax.random.key(2), 9)._replace(actions=jnp.ones((9, 2)))
     np.testing.assert_array_equal(base.cost(cost, batch), KNOWN.cost(cost.cost, batch))
-    told = parts.compiled_actions(base, SPEC)(cost, hidden)
+    told = compiled_actions(base, SPEC)(cost, hidden)
     jax.tree.map(np.testing.assert_array_equal, told._replace(actions=hidden.actions), hidden)
-    assert parts.compiled_actions(KNOWN, SPEC)(cost, hidden) is hidden
+    assert compiled_actions(KNOWN, SPEC)(cost, hidden) is hidden
 
 
 def test_a_step_is_measured_on_what_the_expert_showed_and_no_more():
-    base = inferring(KNOWN, 0.25, (8,), lambda data: jnp.int32(1))
+    base = inferring(KNOWN, (8,), steps_per_step=0.0)
     shown = moved(7, THEIRS, steps=12)
     cost = base.init(jax.random.key(0), SPEC, stored(shown))
     steps = np.diff(shown.observations, axis=0)[:, :3].std(axis=0)
@@ -90,8 +91,8 @@ def test_a_step_is_measured_on_what_the_expert_showed_and_no_more():
 def test_shown_actions_are_not_looked_at():
     shown = tiny.demos()
     unseen = Demos(shown.observations, None, shown.terminated)
-    cost = {**tiny.cost("ml-irl"), "expert_share": 0.3}
-    agents = [tiny.imitator(demos=demos, cost=cost) for demos in (shown, unseen)]
+    share = {"expert_share": 0.3}
+    agents = [tiny.imitator(demos=demos, learner=share) for demos in (shown, unseen)]
     for agent in agents:
         agent.learn(200)
     assert agents[0].fingerprint() == agents[1].fingerprint()

@@ -26,12 +26,12 @@ from soar_il.errors import DemoWarning, SoarError
 def test_is_refused_at_once(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = FILES[name](tmp_path)
-    started, memory = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for read in (Demos.load, convert.read):
         with pytest.raises(SoarError) as caught:
             read(path)
         assert "what to do" in str(caught.value)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 256 * 1024
     assert not (tmp_path / "exploded").exists()
 
@@ -87,7 +87,6 @@ def test_loading_executes_nothing(tmp_path):
         text=True,
         timeout=60,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert done.returncode == 0, done.stderr
     refused, loaded, seen = done.stdout.split(" ", 2)

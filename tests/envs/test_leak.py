@@ -60,7 +60,7 @@ def constant(value):
     def cost(state, batch):
         return jax.numpy.broadcast_to(state, batch.continues.shape)
 
-    return Base(Needs(actions=False, on_policy=False), init, update, cost)
+    return Base(Needs(), init, update, cost)
 
 
 def test_the_learned_cost_reaches_the_critics():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from soar_il.errors import SoarError
 from soar_il.report import claims, verdict
 from soar_il.report.results import Study, checked, pair, with_base
-from soar_il.report.stats import Interval
+from soar_il.statistics.intervals import Interval
 
 
 def verdicts(study, name):
@@ -44,7 +44,7 @@ def test_half_the_steps_needs_half_the_steps():
 
 
 def test_four_seeds_decide_nothing():
-    for finding in claims.findings(made_up.study(seeds=4))[0]:
+    for finding in claims.findings(made_up.study(seeds=4)):
         assert finding.verdict == "undecided"
         assert "no interval below 5" in finding.note
 

@@ -13,11 +13,10 @@ import study as made_up
 
 from soar_il import cli
 from soar_il.errors import SoarError
-from soar_il.report import table, tables
+from soar_il.report import arm_tables, reader, table
 from soar_il.report.results import checked
 from soar_il.report.write import write
 from soar_il.runs import log
-from soar_il.sweep import results
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 
@@ -55,7 +54,7 @@ def swept(out, seeds=(0, 1, 2, 3, 4), purpose="report"):
 
 
 def test_a_sweep_is_read_whole(tmp_path):
-    study = results.read([swept(tmp_path / "s")])
+    study = reader.read([swept(tmp_path / "s")])
     assert len(study.results) == 10
     assert not study.missing
     one = study.results[5]
@@ -67,10 +66,10 @@ def test_a_sweep_is_read_whole(tmp_path):
 def test_each_run_has_a_row_with_its_start_its_lowest_and_its_end(tmp_path):
     (row,) = (
         r
-        for r in tables.runs(results.read([swept(tmp_path)])).rows
-        if r[1:4] == ("ml-irl", "4", "3")
+        for r in arm_tables.runs(reader.read([swept(tmp_path)]), []).rows
+        if r[:2] == ("ml-irl", "3")
     )
-    assert row[4:] == ("334 ± 1", "669 ± 2 (2,000)", "1,003 ± 3", "21")
+    assert row[2:] == ("1,003 ± 3", "334 ± 1", "669 ± 2 (2,000)", "21", "3,000")
 
 
 def test_what_is_not_done_is_missing_and_said_so(tmp_path):
@@ -78,7 +77,7 @@ def test_what_is_not_done_is_missing_and_said_so(tmp_path):
     (out / "Point-v0/ml-irl-L4-seed1/done.json").unlink()
     shutil.rmtree(out / "Point-v0/ml-irl-L1-seed2")
     (out / "Point-v0/ml-irl-L1-seed3/scores.jsonl").write_bytes(b"")
-    study = results.read([out])
+    study = reader.read([out])
     assert {m.name[-8:]: m.why for m in study.missing} == {
         "L4-seed1": "begun, not done",
         "L1-seed2": "not begun",
@@ -90,14 +89,14 @@ def test_what_is_not_done_is_missing_and_said_so(tmp_path):
     assert "4 (1 missing)" in page
     assert 'verdict">supported' not in page
     assert (tmp_path / "r/tables/missing.md").exists()
-    write(results.read([swept(tmp_path / "all")]), tmp_path / "r", "Points")
+    write(reader.read([swept(tmp_path / "all")]), tmp_path / "r", "Points")
     assert not list((tmp_path / "r").rglob("missing.*"))
 
 
 def test_runs_without_a_sweep_are_found_and_unfinished_ones_counted(tmp_path):
     stored(tmp_path / "a" / "one", 0, 1)
     stored(tmp_path / "a" / "two", 1, 1, steps=2000)
-    study = results.read([tmp_path / "a"])
+    study = reader.read([tmp_path / "a"])
     assert [r.seed for r in study.results] == [0]
     assert [m.why for m in study.missing] == ["begun, not done"]
 
@@ -106,13 +105,13 @@ def test_the_same_run_in_two_folders_is_refused(tmp_path):
     first = swept(tmp_path / "s")
     shutil.copytree(first, tmp_path / "t")
     with pytest.raises(SoarError, match="is there twice"):
-        results.read([first, tmp_path / "t"])
+        reader.read([first, tmp_path / "t"])
 
 
 def test_selection_and_report_on_the_same_seeds_are_refused(tmp_path):
     folders = [swept(tmp_path / "s"), swept(tmp_path / "t", (4, 5), "selection")]
     with pytest.raises(SoarError, match="seed 4 of ml-irl on Point-v0 both chose"):
-        results.read(folders)
+        reader.read(folders)
 
 
 def test_sweeps_that_share_a_folder_share_their_runs(tmp_path):
@@ -120,15 +119,15 @@ def test_sweeps_that_share_a_folder_share_their_runs(tmp_path):
     said = json.loads((out / "x.sweep.json").read_text())
     half = [job for job in said["jobs"] if job["options"]["critics"] == 4]
     (out / "half.sweep.json").write_text(json.dumps({**said, "title": "Half", "jobs": half}))
-    assert len(results.read([out]).results) == 10
-    assert len(results.read([out / "half.sweep.json"]).results) == 5
+    assert len(reader.read([out]).results) == 10
+    assert len(reader.read([out / "half.sweep.json"]).results) == 5
 
 
 def test_an_empty_folder_is_explained(tmp_path):
     with pytest.raises(SoarError, match="there is no run here"):
-        results.read([tmp_path])
+        reader.read([tmp_path])
     with pytest.raises(SoarError, match="is neither a folder nor"):
-        results.read([tmp_path / "nothing"])
+        reader.read([tmp_path / "nothing"])
 
 
 def test_the_command_writes_page_figures_and_tables(tmp_path, monkeypatch, capsys):
@@ -141,13 +140,15 @@ def test_the_command_writes_page_figures_and_tables(tmp_path, monkeypatch, capsy
     assert f"soar report {out}" in page
     assert "soar train --seed 3" in page
     names = {path.stem for path in (tmp_path / "r" / "figures").iterdir()}
-    assert names == {"learning-Point-v0-4-report", "pairs"}
+    assert names == {"learning-Point-v0-4-report"}
     for name in names:
         assert f'<figure id="{name}">' in page
         assert (tmp_path / "r" / "figures" / f"{name}.png").stat().st_size > 5000
-    rows = list(csv.DictReader((tmp_path / "r" / "tables" / "pairs.csv").read_text().splitlines()))
-    assert rows[0]["at the end"] == "500 [500, 500]"
-    assert rows[0]["P(better)"] == "1.00 [1.00, 1.00]"
+    text = (tmp_path / "r" / "tables" / "comparisons.csv").read_text()
+    (row,) = csv.DictReader(text.splitlines())
+    assert row["arms"] == "ml-irl + SOAR, L = 4 minus ml-irl"
+    assert row["difference"] == "500 [500, 500]"
+    assert row["P(higher)"] == "1.00 [1.00, 1.00]"
     assert "| 500 [500, 500] |" in (tmp_path / "r" / "report.md").read_text()
 
 

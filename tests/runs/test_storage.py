@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from stored import (
-    ENVIRONMENT,
     JSON,
     KEYS,
     attempt,
@@ -246,7 +245,7 @@ for write in (
 def test_a_write_that_the_system_stops_half_way_leaves_nothing(tmp_path):
     faults.put(tmp_path / "checkpoints", 1, 1)
     command = [sys.executable, "-c", LIMITED, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     errors = done.stdout.splitlines()
     assert len(errors) == 3
     for error, name in zip(errors, ("000000002", "000000001.safetensors", "log"), strict=True):

@@ -11,7 +11,7 @@ import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from stored import ENVIRONMENT, JSON, KEYS, attempt, killed, names, same
+from stored import JSON, KEYS, attempt, killed, names, same
 
 from soar_il import files
 from soar_il.errors import StorageError
@@ -209,7 +209,7 @@ def test_a_run_has_one_process_and_is_free_when_it_ends(tmp_path, end):
     run = tmp_path / "run"
     command = [sys.executable, "-c", HOLDER, str(run)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env=ENVIRONMENT, **pipes) as holder:
+    with subprocess.Popen(command, env=**pipes) as holder:
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(StorageError) as caught, lock.held(run):
             pass

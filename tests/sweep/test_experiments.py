@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from soar_il.commands.sweep import kinds
 from soar_il.sweep import checks, estimate, grid
-from soar_il.sweep.screen import total
 
 FILES = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 SIZES = {"Hopper-v5": (12, 3), "Walker2d-v5": (18, 6), "Ant-v5": (106, 8), "Humanoid-v5": (349, 17)}
@@ -13,11 +13,10 @@ SIZES = {"Hopper-v5": (12, 3), "Walker2d-v5": (18, 6), "Ant-v5": (106, 8), "Huma
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_the_file_is_one_and_its_settings_exist(path):
-    sweep = grid.read(path)
+    sweep = grid.read(path, kinds())
     assert sweep.shows
     for job in sweep.jobs:
-        if job.command != "tabular":
-            checks.resolved(job)
+        assert checks.resolved(job) or not job.kind.resolve
 
 
 def test_every_figure_and_table_has_both_sizes():
@@ -32,24 +31,26 @@ def test_every_figure_and_table_has_both_sizes():
 @pytest.mark.parametrize("path", [p for p in FILES if "quick" in p.stem], ids=lambda p: p.stem)
 def test_the_quick_ones_take_less_than_an_hour_on_two_cores(path):
     """By the model of estimate.py, with a core of 60 GFLOPS."""
-    sweep = grid.read(path)
+    sweep = grid.read(path, kinds())
     seconds = 0.0
-    for job in sweep.jobs if sweep.trained and sweep.command != "tabular" else ():
+    for job in sweep.jobs if sweep.trained and sweep.kind.resolve else ():
         sizes = SIZES[job.options["env"]]
-        seconds += total(job) * estimate.modelled(checks.resolved(job), job, *sizes, speed=60e9)
+        seconds += job.steps * estimate.modelled(checks.resolved(job), job, *sizes, speed=60e9)
     assert seconds / 2 < 3600
 
 
 def test_figures_that_share_a_folder_mean_the_same_runs():
     folder = FILES[0].parent
-    whole = {job.name: job for job in grid.read(folder / "average.toml").jobs}
-    parts = [grid.read(folder / f"{name}.toml") for name in ("state-only", "state-action")]
+    whole = {job.name: job for job in grid.read(folder / "average.toml", kinds()).jobs}
+    parts = [grid.read(folder / f"{name}.toml", kinds()) for name in ("state-only", "state-action")]
     assert {part.out for part in parts} == {"paper"}
     assert {job.name: job for part in parts for job in part.jobs} == whole
 
 
 def test_the_paper_s_clip_values_and_steps():
-    jobs = {job.name: job.options for job in grid.read(FILES[0].parent / "average.toml").jobs}
+    jobs = {
+        job.name: job.options for job in grid.read(FILES[0].parent / "average.toml", kinds()).jobs
+    }
     assert len(jobs) == 4 * 4 * 2 * 5
     assert jobs["Humanoid-v5/rkl-L4-seed0"]["sigma"] == 100.0
     assert jobs["Ant-v5/csil-L4-seed4"]["sigma"] == 10.0
@@ -61,7 +62,7 @@ def test_the_paper_s_clip_values_and_steps():
 def test_no_seed_both_chooses_and_reports():
     seeds = {"report": set(), "selection": set()}
     for path in FILES:
-        sweep = grid.read(path)
-        if sweep.command == "train":
+        sweep = grid.read(path, kinds())
+        if sweep.kind.name == "train":
             seeds[sweep.purpose] |= {job.options.get("seed", 0) for job in sweep.jobs}
     assert not seeds["report"] & seeds["selection"]

@@ -13,11 +13,13 @@ import pytest
 import tiny
 
 from soar_il import cli
+from soar_il.commands.sweep import kinds
 from soar_il.errors import SoarError
+from soar_il.report import reader
 from soar_il.report.write import write
 from soar_il.runs import log
 from soar_il.runs.run import Run
-from soar_il.sweep import checks, folder, grid, local, results
+from soar_il.sweep import checks, folder, grid, local
 
 TESTS = Path(__file__).parents[1]
 TOML = """
@@ -141,7 +143,7 @@ def test_a_sweep_killed_twice_ends_as_one_that_was_not(whole, demos, tmp_path):
 
 def reported(out, place):
     """The figures and tables of a report, to the byte."""
-    write(results.read([out]), place, "Points")
+    write(reader.read([out]), place, "Points")
     made = [*(place / "figures").glob("*.svg"), *(place / "tables").iterdir()]
     assert len(made) >= 6
     return {path.name: path.read_bytes() for path in made}
@@ -165,7 +167,7 @@ class Quiet:
 
 def fake(out, code, count=2, workers=1):
     """Jobs that run a line of Python in the place of ``soar``."""
-    jobs = [grid.Job(f"j{n}", "tabular", {}) for n in range(count)]
+    jobs = [grid.Job(f"j{n}", kinds()["tabular"], {}) for n in range(count)]
     screen = Quiet()
     problems = local.run(jobs, out, workers, screen, (sys.executable, "-c", code))
     return problems, screen.said
@@ -219,7 +221,7 @@ def test_changed_settings_are_refused(whole, demos, tmp_path):
 def read(tmp_path, text):
     path = tmp_path / "x.toml"
     path.write_text(text)
-    return grid.read(path)
+    return grid.read(path, kinds())
 
 
 def test_names_do_not_depend_on_the_other_jobs(tmp_path):
@@ -282,15 +284,15 @@ def test_what_can_run_is_offered_where_the_rest_cannot(tmp_path, monkeypatch, de
     (tmp_path / "demos").mkdir()
     (tmp_path / "demos" / "Hopper-v5.demos").symlink_to(demos)
     text = "grid = {env = ['Hopper-v5', 'Ant-v5'], base = ['ml-irl', 'nope'], critics = [4]}"
-    with pytest.raises(SoarError, match=r"run the others with --only Hopper-v5/ml-irl-L$"):
+    with pytest.raises(SoarError, match=r"run the others with --only Hopper-v5/ml-irl-$"):
         checks.check(read(tmp_path, text))
-    checked = checks.check(read(tmp_path, text), ("Hopper-v5/ml-irl-L",))
+    checked = checks.check(read(tmp_path, text), ("Hopper-v5/ml-irl-",))
     assert [job.name for job in checked.jobs] == ["Hopper-v5/ml-irl-L4-seed0"]
     assert checked.jobs[0].options["demos"] == "demos/Hopper-v5.demos"
 
 
 def test_a_job_in_use_is_left_alone(tmp_path):
-    job = grid.Job("A/x-seed0", "train", {})
+    job = grid.Job("A/x-seed0", kinds()["train"], {})
     with tiny.imitator(folder=tmp_path / job.name):
         assert folder.in_use(tmp_path / job.name)
     assert not folder.in_use(tmp_path / job.name)

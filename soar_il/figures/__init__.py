@@ -1,0 +1,1 @@
+"""How every figure looks, and those of training itself: one run's, the experts'."""

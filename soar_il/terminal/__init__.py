@@ -1,0 +1,1 @@
+"""What shows on a terminal: progress bars, lines for a log, the one console."""
