@@ -72,9 +72,20 @@ def from_preset(base: str, env: str, preset: str, said: dict[str, Any], kind: st
     said["learner"] = {**said.get("learner", {}), **short}
     mapping = config.preset_mapping(kind, preset)
     special = mapping.pop("env", {}).get(env, {})
-    for layer in (special, said):
-        mapping = config.merged(mapping, layer)
+    mapping = config.merged(mapping, special)
+    mapping = config.merged(for_algorithm(mapping, said.get("algorithm")), said)
     return from_mapping({**mapping, "base": base, "env": env}, f"preset {base}/{preset}")
+
+
+def for_algorithm(mapping: dict[str, Any], wanted: str | None) -> dict[str, Any]:
+    """A preset without those settings of its own algorithm that the wanted one has not."""
+    own = mapping.get("algorithm", Config.algorithm)
+    if wanted not in LEARNERS or own not in LEARNERS:
+        return mapping
+    named = [{f.name for f in dataclasses.fields(LEARNERS[n].settings)} for n in (own, wanted)]
+    foreign = named[0] - named[1]
+    learner = {k: v for k, v in mapping.get("learner", {}).items() if k not in foreign}
+    return {**mapping, "learner": learner}
 
 
 def from_mapping(mapping: dict[str, Any], where: str) -> Config:

@@ -85,6 +85,11 @@ def squared_error(cost: Cost, look: Look) -> Array:
     return jnp.sum(jnp.mean((look.q - look.goal[:, None]) ** 2, axis=-1))
 
 
+def nothing(cost: Cost, look: Look) -> Metrics:
+    """No metrics of the critics but the engine's own."""
+    return {}
+
+
 class Needs(NamedTuple):
     """What a method cannot do without."""
 
@@ -117,6 +122,7 @@ class Base(NamedTuple):
     cost: Callable[[Cost, Batch], Array]  # c_w, one a transition
     least_cost: float = -math.inf  # no cost is below this, so no value below it / (1 - gamma)
     critic_loss: Callable[[Cost, Look], Array] = squared_error
+    critic_metrics: Callable[[Cost, Look], Metrics] = nothing  # what that loss has to report
     clone: Clone | None = None
     infer_actions: Callable[[Cost, Batch], Array] | None = None
     """(cost, expert's batch) -> its actions, where the demonstrations have none"""

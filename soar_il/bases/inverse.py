@@ -84,6 +84,14 @@ def inferring(base: Base, hidden: tuple[int, ...], steps_per_step: float) -> Bas
     def critic_loss(state: Inferred, look: Look) -> Array:
         return base.critic_loss(state.cost, look)
 
+    def critic_metrics(state: Inferred, look: Look) -> Metrics:
+        return base.critic_metrics(state.cost, look)
+
     return base._replace(
-        init=init, update=update, cost=cost_of, critic_loss=critic_loss, infer_actions=infer
+        init=init,
+        update=update,
+        cost=cost_of,
+        critic_loss=critic_loss,
+        critic_metrics=critic_metrics,
+        infer_actions=infer,
     )

@@ -90,10 +90,11 @@ def towards(
     s: Settings,
     value: Value,
     expert: Batch | None,
+    watch: Callable[[Look], Metrics] = lambda look: {},
 ) -> tuple[Critics, Metrics]:
     """One Adam step of all critics on ``loss``, then the targets follow."""
 
-    def total(layers: Layers) -> tuple[Array, tuple[Array, Array]]:
+    def total(layers: Layers) -> tuple[Array, Metrics]:
         look = Look(
             q=pairs(layers, batch.observations, batch.actions, s.layer_norm),
             goal=goal,
@@ -104,13 +105,13 @@ def towards(
             discount=s.discount,
         )
         error = jnp.mean((look.q - goal[:, None]) ** 2, axis=-1)
-        return loss(look), (jnp.mean(error), jnp.mean(look.q))
+        return loss(look), {"critic_loss": jnp.mean(error), "q": jnp.mean(look.q), **watch(look)}
 
-    gradient, (error, q) = jax.grad(total, has_aux=True)(critics.layers)
+    gradient, seen = jax.grad(total, has_aux=True)(critics.layers)
     steps, optimiser = optax.adam(s.learning_rate).update(gradient, critics.optimiser)
     layers = optax.apply_updates(critics.layers, steps)
     targets = optax.incremental_update(layers, critics.targets, s.target_rate)
-    return Critics(layers, targets, optimiser), {"critic_loss": error, "q": q}
+    return Critics(layers, targets, optimiser), seen
 
 
 def activation(norm: bool) -> mlp.Activation:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import optax
 
 from soar_il import soar
-from soar_il.bases.api import Base, Cost, Look
+from soar_il.bases.api import Base, Cost
 from soar_il.config import check_range
 from soar_il.learners import critics, settings
 from soar_il.learners.api import Algorithm, Minibatches
@@ -112,11 +112,9 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
             q = critics.pairs(layers, states, actions, s.layer_norm)
             return q + jnp.expand_dims(soft, -2)
 
-        def loss(look: Look) -> Array:
-            return base.critic_loss(cost, look)
-
+        loss, watch = partial(base.critic_loss, cost), partial(base.critic_metrics, cost)
         expert = data.demonstrations(draw)
-        new, seen = critics.towards(c, goal, batch, loss, s, value, expert)
+        new, seen = critics.towards(c, goal, batch, loss, s, value, expert, watch)
         return new, {**seen, "cost": jnp.mean(costs), "value_outside": outside}
 
     def optimistic_q(c: Critics, cost: Cost) -> tuple[Critics, Q]:
