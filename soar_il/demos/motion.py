@@ -142,12 +142,12 @@ def _square(x: Array) -> float:
     return float((x**2).mean())
 
 
-def better(as_given: Array, otherwise: Array) -> bool:
+def better(as_given: Array, otherwise: Array, good: float = GOOD) -> bool:
     """Whether another reading is clearly better, and good."""
     if not len(as_given):
         return False
     before, after = (np.minimum(e, WORST).mean() + FLOOR for e in (as_given, otherwise))
-    return bool(after < GOOD and after * CLEAR < before)
+    return bool(after < good and after * CLEAR < before)
 
 
 def time_reversed(known: Sequence[Rule], given: Rows) -> bool:
@@ -209,9 +209,10 @@ def acting(known: Iterable[Rule], demos: Demos) -> list[Rule]:
 def factor(known: Iterable[Rule], demos: Demos) -> float | None:
     """By how much the states are too large for what their actions do; 1.0 where they are not.
 
-    None where no rule or too few rows can tell.
+    None where no exact rule or too few rows can tell: with others, "actions do nothing" would pass
+    for small numbers.
     """
-    given, told = rows(demos), acting(known, demos)
+    given, told = rows(demos), [rule for rule in acting(known, demos) if rule.error < EXACT]
     size, up, down = demos.observation_size, 0.0, 0.0
     if not told or demos.transitions < FEWEST:
         return None
@@ -226,7 +227,7 @@ def factor(known: Iterable[Rule], demos: Demos) -> float | None:
     if times <= 0:
         return 1.0
     scaled = given._replace(now=given.now / times, then=given.then / times)
-    return times if better(errors(told, given), errors(told, scaled)) else 1.0
+    return times if better(errors(told, given), errors(told, scaled), 5 * EXACT) else 1.0
 
 
 def late_actions(known: Iterable[Rule], demos: Demos) -> int | None:
