@@ -30,6 +30,7 @@ FLOOR = 1e-6  # float32
 FEWEST = 20  # transitions
 MOST_ROWS = 4000
 EXACT = 0.01  # what a rule that is trusted wherever it goes leaves unexplained
+UNITS = 10.0  # a factor that units differ by; a policy linear in the state can feign a smaller one
 MOST_SWAPS = 10_000  # times rules, on all rows; with more, fewer rows are looked at
 ROWS_PER_FEATURE = 4
 
@@ -224,7 +225,7 @@ def factor(known: Iterable[Rule], demos: Demos) -> float | None:
         up += float((moved - drift) @ by_action) / max(_square(moved), 1e-20)
         down += float(by_action @ by_action) / max(_square(moved), 1e-20)
     times = up / down if down > 0 else 1.0
-    if times <= 0:
+    if not (times >= UNITS or 0 < times <= 1 / UNITS):
         return 1.0
     scaled = given._replace(now=given.now / times, then=given.then / times)
     return times if better(errors(told, given), errors(told, scaled), 5 * EXACT) else 1.0
