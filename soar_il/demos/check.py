@@ -173,15 +173,15 @@ def _starts(demos: Demos, seen: Probe) -> Check:
 
 def _scale(demos: Demos, seen: Probe, known: list[motion.Rule]) -> Check:
     this = "scale"
-    by_start = None if _in_pieces(demos) else starts.factor(demos, seen)
-    by_action = motion.factor(known, demos)
-    if by_start is None and by_action is None:
+    told = None if _in_pieces(demos) else starts.factor(demos, seen)
+    if told is None:
+        by_action = motion.factor(known, demos)
+        told = None if by_action is None else (by_action, [])
+    if told is None:
         short = len(demos) < starts.FEWEST and not _in_pieces(demos)
         needs = f"not enough data: needs {starts.FEWEST} episodes"
         return Check(this, lacking=needs if short else "neither starts nor actions tell it")
-    times, where = by_start or (1.0, [])
-    if times == 1.0:
-        times, where = by_action or 1.0, []
+    times, where = told
     if times == 1.0:
         return Check(this)
     return Check(this, (

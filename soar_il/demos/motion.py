@@ -30,6 +30,7 @@ FLOOR = 1e-6  # float32
 FEWEST = 20  # transitions
 MOST_ROWS = 4000
 EXACT = 0.01  # what a rule that is trusted wherever it goes leaves unexplained
+UNITS = 10.0  # a factor that units differ by; a policy linear in the state can feign a smaller one
 MOST_SWAPS = 10_000  # times rules, on all rows; with more, fewer rows are looked at
 ROWS_PER_FEATURE = 4
 
@@ -142,12 +143,12 @@ def _square(x: Array) -> float:
     return float((x**2).mean())
 
 
-def better(as_given: Array, otherwise: Array) -> bool:
+def better(as_given: Array, otherwise: Array, good: float = GOOD) -> bool:
     """Whether another reading is clearly better, and good."""
     if not len(as_given):
         return False
     before, after = (np.minimum(e, WORST).mean() + FLOOR for e in (as_given, otherwise))
-    return bool(after < GOOD and after * CLEAR < before)
+    return bool(after < good and after * CLEAR < before)
 
 
 def time_reversed(known: Sequence[Rule], given: Rows) -> bool:
@@ -209,9 +210,10 @@ def acting(known: Iterable[Rule], demos: Demos) -> list[Rule]:
 def factor(known: Iterable[Rule], demos: Demos) -> float | None:
     """By how much the states are too large for what their actions do; 1.0 where they are not.
 
-    None where no rule or too few rows can tell.
+    None where no exact rule or too few rows can tell: with others, "actions do nothing" would pass
+    for small numbers.
     """
-    given, told = rows(demos), acting(known, demos)
+    given, told = rows(demos), [rule for rule in acting(known, demos) if rule.error < EXACT]
     size, up, down = demos.observation_size, 0.0, 0.0
     if not told or demos.transitions < FEWEST:
         return None
@@ -223,10 +225,10 @@ def factor(known: Iterable[Rule], demos: Demos) -> float | None:
         up += float((moved - drift) @ by_action) / max(_square(moved), 1e-20)
         down += float(by_action @ by_action) / max(_square(moved), 1e-20)
     times = up / down if down > 0 else 1.0
-    if times <= 0:
+    if not (times >= UNITS or 0 < times <= 1 / UNITS):
         return 1.0
     scaled = given._replace(now=given.now / times, then=given.then / times)
-    return times if better(errors(told, given), errors(told, scaled)) else 1.0
+    return times if better(errors(told, given), errors(told, scaled), 5 * EXACT) else 1.0
 
 
 def late_actions(known: Iterable[Rule], demos: Demos) -> int | None:
