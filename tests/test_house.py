@@ -14,8 +14,9 @@ DOCS = sorted((ROOT / "docs").rglob("*.md"))
 LAYERS = (
     {"errors", "rng", "optimism", "types"},
     {"config", "soar", "provenance", "files"},
-    {"tabular", "report", "demos", "envs"},
-    {"studies", "deep", "bases"},
+    {"report", "demos", "envs"},
+    {"tabular"},
+    {"deep", "bases"},
     {"build"},
     {"runs"},
     {"evaluation"},

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from soar_il.report import aggregate
+from soar_il.report import aggregate, tabular
 from soar_il.report.results import (
     Result,
     Study,
@@ -22,10 +22,8 @@ from soar_il.report.results import (
     with_base,
 )
 from soar_il.report.stats import FEWEST, Interval, mean_interval
-from soar_il.report.style import INK, PANEL
+from soar_il.report.style import COLOURS, INK, PANEL, band
 from soar_il.report.tables import over_environments
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
 
 
 class Panel(NamedTuple):
@@ -48,7 +46,7 @@ def panels(study: Study) -> Iterator[Panel]:
         yield from _against(study, "critics", "number of pairs of critics L", "report")
         yield from _against(study, "sigma", "clip value sigma", "report")
         for number, content in enumerate(study.studies):
-            yield _exploration(content, number)
+            yield from _exploration(content, number)
         yield from _learning(study, "selection")
         yield from _against(study, "sigma", "clip value sigma", "selection")
 
@@ -74,13 +72,6 @@ def _colours(results: Sequence[Result]) -> dict[str, str]:
     keys = sorted(cells(results), key=lambda key: key[3])  # what is reported comes first
     labels = dict.fromkeys(key[1] for key in keys)
     return {label: COLOURS[n % len(COLOURS)] for n, label in enumerate(labels)}
-
-
-def band(ax: Axes, x: np.ndarray, made: Interval, colour: str, label: str, dashed: bool) -> None:
-    """A line and, where there is one, its interval."""
-    ax.plot(x, made.value, "--" if dashed else "-", color=colour, lw=1.6, label=label)
-    if np.all(np.isfinite(made.low)):
-        ax.fill_between(x, made.low, made.high, color=colour, alpha=0.18, lw=0)
 
 
 def _learning(study: Study, purpose: str) -> Iterator[Panel]:
@@ -275,21 +266,19 @@ def _section(field: str, purpose: str) -> str:
     return "Number of critics" if field == "critics" else "Clip values"
 
 
-def _exploration(content: dict[str, Any], number: int) -> Panel:
-    def draw(ax: Axes) -> None:
-        for n, curve in enumerate(content["curves"]):
-            steps = np.mean([r["steps"] for r in curve["runs"]], axis=0)
-            made = mean_interval(np.array([r["mixture_value"] for r in curve["runs"]]))
-            band(ax, steps, made, COLOURS[n % len(COLOURS)], f"L = {curve['critics']}", False)
-        ax.axhline(content["expert_value"], color=INK, ls="--", lw=1, label="expert")
-        ax.set_xscale("log")
+def _exploration(content: dict[str, Any], number: int) -> Iterator[Panel]:
+    """Two panels: the mixture, and the policy of each iteration."""
+    for policy, name in tabular.POLICIES.items():
 
-    return _panel(
-        f"exploration-{number}",
-        "Hard exploration",
-        f"{content['task']['mdp']}: cost of the returned mixture, lower is better; mean and 95 % "
-        f"over {len(content['seeds'])} seeds.",
-        draw,
-        xlabel="MDP samples",
-        ylabel="cost from the start",
-    )
+        def draw(ax: Axes, policy: str = policy) -> None:
+            tabular.draw(ax, content, policy)
+
+        yield _panel(
+            f"exploration-{number}-{name.replace(' ', '-')}",
+            "Hard exploration",
+            f"{content['task']['mdp']}: cost of the {tabular.SPOKEN[policy]}; lower is better. "
+            f"Mean and 95 % over {len(content['seeds'])} seeds.",
+            draw,
+            xlabel="MDP samples",
+            ylabel="cost from the start",
+        )

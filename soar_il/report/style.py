@@ -10,7 +10,11 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from soar_il.report.stats import Interval
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -22,6 +26,8 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "soar-il",
 }
 
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7f7f7f")
+
 # Text and axes of a panel: in a page this colour gives way to that of the page's own text.
 INK = "#1b1c1d"
 PANEL: dict[Any, Any] = STYLE | {
@@ -29,6 +35,13 @@ PANEL: dict[Any, Any] = STYLE | {
     **dict.fromkeys(("xtick.color", "ytick.color"), INK),
     "svg.fonttype": "none",
 }
+
+
+def band(ax: Axes, x: np.ndarray, made: Interval, colour: str, label: str, dashed: bool) -> None:
+    """A line and, where there is one, its interval."""
+    ax.plot(x, made.value, "--" if dashed else "-", color=colour, lw=1.6, label=label)
+    if np.all(np.isfinite(made.low)):
+        ax.fill_between(x, made.low, made.high, color=colour, alpha=0.18, lw=0)
 
 
 def save(figure: Figure, folder: Path, name: str) -> Path:

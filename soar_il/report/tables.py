@@ -17,9 +17,8 @@ from soar_il.report.results import (
     is_normal,
     with_base,
 )
-from soar_il.report.stats import Interval, mean_interval, shown
+from soar_il.report.stats import mean_interval, shown
 from soar_il.report.table import Table
-from soar_il.report.tabular import missing_lead
 from soar_il.report.verdict import Finding
 
 THRESHOLD = 0.9  # of the expert's level
@@ -176,15 +175,6 @@ def selection(study: Study) -> Table | None:
     return Table("selection", "How clip values were chosen", head, tuple(rows), note)
 
 
-def exploration(content: dict[str, Any]) -> Table:
-    rows = []
-    for critics, left in missing_lead(content).items():
-        solved = f"{int((left <= 0.1).sum())} of {len(left)}"
-        rows.append((str(critics), shown(_column(left)), solved))
-    head = ("L", "share of the expert's lead that is missing", "seeds within 10 %")
-    return Table("exploration", "The hard exploration task", head, tuple(rows), SEEDS)
-
-
 def experts(study: Study) -> Table:
     rows = tuple(
         (
@@ -223,7 +213,3 @@ def _flat(nested: dict[str, Any], prefix: str = "") -> dict[str, str]:
         inner = isinstance(value, dict)
         flat |= _flat(value, f"{prefix}{name}.") if inner else {f"{prefix}{name}": f"{value}"}
     return flat
-
-
-def _column(values: np.ndarray) -> Interval:
-    return Interval(*(float(x) for x in np.ravel(mean_interval(values))))

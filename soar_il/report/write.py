@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from soar_il import provenance
-from soar_il.report import claims, html, plots, table, tables
+from soar_il.report import claims, html, plots, table, tables, tabular
 from soar_il.report.results import Study
 from soar_il.report.style import PANEL, inline, save
 from soar_il.report.table import Table
@@ -66,7 +66,7 @@ def _tables(study: Study, found: list[Finding]) -> list[Table]:
     if study.results:
         made += [tables.returns(study), tables.aggregates(study), tables.pairs(study)]
         made += [tables.selection(study), tables.runs(study)]
-    made += [tables.exploration(content) for content in study.studies[:1]]
+    made += [tabular.table(content, number) for number, content in enumerate(study.studies)]
     made += [tables.experts(study)] if study.experts else []
     if study.results or study.settings:
         made.append(tables.settings(study))
