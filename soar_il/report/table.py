@@ -38,8 +38,8 @@ def as_csv(table: Table) -> str:
 def for_terminal(table: Table) -> rich.table.Table:
     """As ``rich`` prints it."""
     made = rich.table.Table(title=table.title, caption=table.note or None)
-    for column in table.head:
-        made.add_column(column, justify="right")
+    for number, column in enumerate(table.head):
+        made.add_column(column, justify="right" if number else "left")
     for row in table.rows:
         made.add_row(*row)
     return made

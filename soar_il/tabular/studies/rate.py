@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+
 from soar_il.errors import ConfigError
 from soar_il.report.progress import Ticker, run_jobs
 from soar_il.report.stats import Interval, mean_interval, shown, slope_interval
