@@ -29,7 +29,7 @@ def read(places: Sequence[Path]) -> Study:
         for path in books:
             said = book.read(path)
             titles.append(said["title"])
-            asked += [job["settings"] for job in said["jobs"] if job["settings"]]
+            asked += [_asked(said, job) for job in said["jobs"] if job["settings"]]
             jobs = [job for job in said["jobs"] if job["name"] not in seen]
             seen |= {job["name"] for job in jobs}
             found += _swept(path.parent, said, jobs)
@@ -49,6 +49,12 @@ def read(places: Sequence[Path]) -> Study:
             tuple(asked),
         )
     )
+
+
+def _asked(said: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    """A job's settings, and its steps where the settings themselves are the result."""
+    steps = {} if said["trained"] else {"steps": job["options"].get("steps", "-")}
+    return steps | job["settings"]
 
 
 def _books(place: Path) -> list[Path]:
