@@ -5,8 +5,8 @@ import pytest
 
 from soar_il import config
 from soar_il.errors import ConfigError
-from soar_il.studies.ablation import Task
 from soar_il.tabular.settings import Settings
+from soar_il.tabular.studies.ablation import Task
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """``soar tabular`` and ``soar regret``: the provable algorithm and its rate."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,7 +25,8 @@ def tabular(
 ) -> None:
     """The hard-exploration experiment: what is learned, for several numbers of critics L.
 
-    Prints a table and writes ablation.json, ablation.svg and ablation.png.
+    Prints a table, writes ablation.json (the curves of all runs), ablation.csv (where each run
+    ended), ablation.svg and ablation.png.
 
     Args:
         critics: Numbers of critics L to compare.
@@ -38,8 +40,10 @@ def tabular(
         out: Folder for the results.
     """
     from soar_il import config, provenance
-    from soar_il.studies import ablation, figures
+    from soar_il.report import tabular as report
+    from soar_il.report.table import as_csv, for_terminal
     from soar_il.tabular import mdps
+    from soar_il.tabular.studies import ablation, figures
 
     task = config.preset(ablation.Task, "tabular", preset)
     task = dataclasses.replace(
@@ -55,15 +59,15 @@ def tabular(
     curves, interrupted = ablation.ablate(task, critics, range(seeds))
     if not curves:
         raise KeyboardInterrupt
-    ablation.write_json(
-        out / "ablation.json", task, problem, curves, range(seeds), provenance.about()
-    )
+    content = ablation.content(task, problem, curves, range(seeds), provenance.about())
+    (out / "ablation.json").write_text(json.dumps(content), encoding="utf-8")
+    (out / "ablation.csv").write_text(as_csv(report.runs(content)), encoding="utf-8")
     title = (
         f"{problem.name}, preset {preset}, {seeds} seeds, {task.expert_samples} expert samples, "
         f"rule {task.settings.rule}"
     )
-    figure = figures.ablation_figure(problem, curves, title, out)
-    console.print(ablation.table(problem, curves))
+    figure = figures.ablation_figure(content, title, out)
+    console.print(for_terminal(report.table(content)))
     _say_where(out / "ablation.json", figure)
     if interrupted:
         raise KeyboardInterrupt
@@ -83,7 +87,7 @@ def regret(
     """How fast Regret(K) / K falls, what it is made of, and the theorem's bound beside it.
 
     For each K a run of its own, with K expert samples. Prints a table with the slope on log-log
-    axes, writes regret.json, regret.svg and regret.png.
+    axes, writes regret.json, regret.csv (a row for each run), regret.svg and regret.png.
 
     Args:
         mdps: MDPs by name, as in `soar tabular`.
@@ -99,8 +103,9 @@ def regret(
         out: Folder for the results.
     """
     from soar_il import provenance
-    from soar_il.studies import figures, rate
+    from soar_il.report.table import as_csv, for_terminal
     from soar_il.tabular.mdps import garnet, make
+    from soar_il.tabular.studies import figures, rate
 
     _check_counts(seeds=(seeds,))
     problems = [make(name) for name in mdps] + [garnet(seed=seed) for seed in range(garnets)]
@@ -112,9 +117,10 @@ def regret(
     if not measured:
         raise KeyboardInterrupt
     rate.write_json(out / "regret.json", measured, used, provenance.about())
+    (out / "regret.csv").write_text(as_csv(rate.runs(measured, used)), encoding="utf-8")
     title = f"{constants} constants, seeds {used[0]} to {used[-1]}, K expert samples"
     figure = figures.regret_figure(measured, title, out)
-    console.print(rate.table(measured))
+    console.print(for_terminal(rate.table(measured)))
     _say_where(out / "regret.json", figure)
     if interrupted:
         raise KeyboardInterrupt

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from soar_il.figures.style import COLOURS, INK, PANEL, band, roomy
+from soar_il.report import tabular
 from soar_il.report.arm_tables import over_environments
 from soar_il.report.compare import Comparison
 from soar_il.report.results import (
@@ -48,7 +49,7 @@ def panels(study: Study, compared: Sequence[Comparison]) -> Iterator[Panel]:
         yield from _against(study, "critics", "number of pairs of critics L", "report")
         yield from _against(study, "sigma", "clip value sigma", "report")
         for number, content in enumerate(study.studies):
-            yield _exploration(content, number)
+            yield from _exploration(content, number)
         yield from _learning(study, "selection")
         yield from _against(study, "sigma", "clip value sigma", "selection")
 
@@ -282,21 +283,19 @@ def _section(field: str, purpose: str) -> str:
     return "Number of critics" if field == "critics" else "Clip values"
 
 
-def _exploration(content: dict[str, Any], number: int) -> Panel:
-    def draw(ax: Axes) -> None:
-        for n, curve in enumerate(content["curves"]):
-            steps = np.mean([r["steps"] for r in curve["runs"]], axis=0)
-            made = mean_interval(np.array([r["mixture_value"] for r in curve["runs"]]))
-            band(ax, steps, made, COLOURS[n % len(COLOURS)], f"L = {curve['critics']}", False)
-        ax.axhline(content["expert_value"], color=INK, ls="--", lw=1, label="expert")
-        ax.set_xscale("log")
+def _exploration(content: dict[str, Any], number: int) -> Iterator[Panel]:
+    """Two panels: the mixture, and the policy of each iteration."""
+    for policy, name in tabular.POLICIES.items():
 
-    return _panel(
-        f"exploration-{number}",
-        "Hard exploration",
-        f"{content['task']['mdp']}: cost of the returned mixture, lower is better; mean and 95 % "
-        f"over {len(content['seeds'])} seeds.",
-        draw,
-        xlabel="MDP samples",
-        ylabel="cost from the start",
-    )
+        def draw(ax: Axes, policy: str = policy) -> None:
+            tabular.draw(ax, content, policy)
+
+        yield _panel(
+            f"exploration-{number}-{name.replace(' ', '-')}",
+            "Hard exploration",
+            f"{content['task']['mdp']}: cost of the {tabular.SPOKEN[policy]}; lower is better. "
+            f"Mean and 95 % over {len(content['seeds'])} seeds.",
+            draw,
+            xlabel="MDP samples",
+            ylabel="cost from the start",
+        )

@@ -1,9 +1,11 @@
-"""A table, for a page, a Markdown file and a spreadsheet."""
+"""A table, for a page, a Markdown file, a spreadsheet and a terminal."""
 
 import csv
 import html
 import io
 from typing import NamedTuple
+
+import rich.table
 
 NOTHING = ("", "-", "none")  # a phone leaves such a cell out
 
@@ -34,6 +36,16 @@ def as_csv(table: Table) -> str:
     writer.writerow(table.head)
     writer.writerows(table.rows)
     return made.getvalue()
+
+
+def for_terminal(table: Table) -> rich.table.Table:
+    """As ``rich`` prints it."""
+    made = rich.table.Table(title=table.title, caption=table.note or None)
+    for number, column in enumerate(table.head):
+        made.add_column(column, justify="right" if number else "left")
+    for row in table.rows:
+        made.add_row(*row)
+    return made
 
 
 def as_html(table: Table) -> str:

@@ -1,14 +1,12 @@
 """What a study's tables say besides those of its arms (arm_tables.py)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from soar_il.report.headline import number
 from soar_il.report.results import Result, Study, areas, at_the_end, cells, grid
 from soar_il.report.table import Table
-from soar_il.report.tabular import missing_lead
 from soar_il.report.verdict import Finding
 from soar_il.statistics.intervals import Interval, mean_interval, shown
 
@@ -46,15 +44,6 @@ def selection(study: Study) -> Table | None:
     head = ("environment", "base", "L", "sigma", "area", "cost gap", "seeds", "chosen by")
     note = "These seeds report nothing else. The cost gap is the learner's own, without any reward."
     return Table("selection", "How clip values were chosen", head, tuple(rows), note)
-
-
-def exploration(content: dict[str, Any]) -> Table:
-    rows = []
-    for critics, left in missing_lead(content).items():
-        solved = f"{int((left <= 0.1).sum())} of {len(left)}"
-        rows.append((str(critics), shown(_column(left)), solved))
-    head = ("L", "share of the expert's lead that is missing", "seeds within 10 %")
-    return Table("exploration", "The hard exploration task", head, tuple(rows), SEEDS)
 
 
 def experts(study: Study) -> Table:

@@ -20,6 +20,7 @@ from soar_il.report import (
     settings,
     table,
     tables,
+    tabular,
     videos,
 )
 from soar_il.report.results import Study
@@ -97,7 +98,7 @@ def _tables(
     if study.results:
         made += [arm_tables.aggregates(study), tables.selection(study)]
         made += [arm_tables.runs(study, failed)]
-    made += [tables.exploration(content) for content in study.studies[:1]]
+    made += [tabular.table(content, number) for number, content in enumerate(study.studies)]
     made += [tables.experts(study)] if study.experts else []
     made += [tables.references(study), *settings.tables(study)]
     return [t for t in made if t is not None]

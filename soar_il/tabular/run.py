@@ -29,6 +29,7 @@ class Trace(NamedTuple):
     q: Array  # Q^{k+1}
     learner_occupancy: Array  # the estimate of d^{pi^k} that the cost update used
     steps: Array  # environment steps taken in iteration k
+    visits: Array  # N^k(s, a), tau^k among them
 
 
 class _Plan(NamedTuple):
@@ -145,7 +146,8 @@ def _advance(
         def step(state: soar.State, _: None) -> tuple[soar.State, tuple[Any, ...]]:
             after, _, seen = soar.iteration(parts, state, seed)
             policy = jnp.exp(state.policy)
-            kept = (after.cost, after.critics, seen["learner_occupancy"], seen["steps"])
+            visits = after.data.visits.reshape(plan.n_states, plan.n_actions)
+            kept = (after.cost, after.critics, seen["learner_occupancy"], seen["steps"], visits)
             return after, (policy, *kept)
 
         return jax.lax.scan(step, state, None, length=plan.chunk)

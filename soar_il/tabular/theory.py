@@ -6,7 +6,7 @@ prints something that does not hold, the function gives what does and says so;
 """
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 Rule = Literal["min", "mean-std"]
 
@@ -80,6 +80,35 @@ def visits_bound(
     return 2 * critics * pairs * math.log(steps) + 4 * math.log(2 * steps / delta)
 
 
+def pair_bound(
+    n_states: int,
+    n_actions: int,
+    iterations: int,
+    critics: int,
+    discount: float,
+    delta: float,
+    visits: Any,
+) -> Any:
+    """Bounded-optimism lemma: P V^k - P_l V^k of a pair that was visited N^k times, at most.
+
+    With probability 1 - delta for every pair, l and k at once. The proof counts N^k up to K, but a
+    pair can be visited K L_max times. Counted by visits alone, that many cases are enough, and the
+    printed K (K + 1) is more whenever K + 1 >= L_max; then it holds as printed.
+    """
+    q_max, share = 1 / (1 - discount), visits / critics + 1
+    logs = _log_cases(n_states, n_actions, iterations, critics, discount, delta)
+    return q_max * (n_states * logs / share) ** 0.5 + 2 / iterations + 2 * q_max / share
+
+
+def _log_cases(
+    n_states: int, n_actions: int, iterations: int, critics: int, discount: float, delta: float
+) -> float:
+    """log(S A L K^2 (K + 1) / ((1 - gamma) delta)), the union bound of the lemma on a pair."""
+    pairs = n_states * n_actions
+    cases = pairs * critics * iterations**2 * (iterations + 1)
+    return math.log(cases / ((1 - discount) * delta))
+
+
 def optimism_bound(
     n_states: int,
     n_actions: int,
@@ -92,8 +121,7 @@ def optimism_bound(
     """(Optimism), from the displays of the appendix with their constants (binarised MDPs)."""
     k, q_max = iterations, 1 / (1 - discount)
     visits = visits_bound(n_states, n_actions, k, critics, discount, delta)
-    inside = n_states * n_actions * critics * k**2 * (k + 1) / ((1 - discount) * delta)
-    log_factor = n_states * math.log(inside)
+    log_factor = n_states * _log_cases(n_states, n_actions, k, critics, discount, delta)
     estimate = q_max * math.sqrt(k * log_factor * visits) + 2 * q_max * visits + 4
     if rule == "min":
         return estimate
@@ -132,10 +160,12 @@ def gradient_bound(dimension: int, alpha: float) -> float:
 def sampling_bound(iterations: int, alpha: float, delta: float) -> float:
     """Second term of the cost regret, with probability 1 - delta.
 
-    c^k has seen tau^k, so the paper's martingale is not one; c^{k-1} makes it one, and the step
-    between them costs at most 2 alpha an iteration. The increments lie in [-2, 2].
+    c^k has seen tau^k, so the paper's sum is no martingale. With c^{k-1} it is one, to which
+    Hoeffding's inequality gives the paper's root: given the past, an increment is a constant minus
+    a coordinate of c_true - c^{k-1}, so it has a range of width 2. The step from c^{k-1} to c^k
+    costs at most 2 alpha an iteration.
     """
-    return 2 * math.sqrt(2 * iterations * math.log(1 / delta)) + 2 * alpha * iterations
+    return math.sqrt(2 * iterations * math.log(1 / delta)) + 2 * alpha * iterations
 
 
 def expert_bound(iterations: int, dimension: int, expert_samples: int, delta: float) -> float:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from soar_il import cli
-from soar_il.studies import rate
 from soar_il.tabular import mdps
+from soar_il.tabular.studies import rate
 
 SOAR = [sys.executable, "-c", "from soar_il.cli import main; main()"]
 

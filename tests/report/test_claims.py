@@ -107,9 +107,16 @@ def test_one_demonstration_compares_the_same_method():
 
 
 def test_the_exploration_task_is_read():
-    (found,) = claims.hard_exploration(Study((), (), studies=(made_up.exploration(),)))
-    assert found.verdict == "supported"
-    assert found.interval.value == pytest.approx((1 + 0.025 + 1 + 0.875 + 0.75) / 5 - 0.02)
+    found = claims.hard_exploration(Study((), (), studies=(made_up.exploration(),)))
+    assert [f.verdict for f in found] == ["supported", "supported"]
+    mixture, last = found
+    missed = (1 + 0.025 + 1 + 0.875 + 0.75) / 5 - 0.02
+    assert (last.about, mixture.about) == (
+        "hard-exploration, last policy",
+        "hard-exploration, mixture",
+    )
+    assert last.interval.value == pytest.approx(missed)
+    assert mixture.interval.value == pytest.approx(missed / 2)  # made up so
 
 
 def test_the_same_seed_twice_is_refused():

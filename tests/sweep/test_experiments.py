@@ -53,8 +53,8 @@ def test_the_paper_s_clip_values_and_steps():
     }
     assert len(jobs) == 4 * 4 * 2 * 5
     assert jobs["Humanoid-v5/rkl-L4-seed0"]["sigma"] == 100.0
-    assert jobs["Ant-v5/csil-L4-seed4"]["sigma"] == 10.0
-    assert "sigma" not in jobs["Ant-v5/csil-L1-seed4"]
+    assert jobs["Ant-v5/csil-plain-L4-seed4"]["sigma"] == 10.0
+    assert "sigma" not in jobs["Ant-v5/csil-plain-L1-seed4"]
     assert jobs["Walker2d-v5/ml-irl-L1-seed2"]["steps"] == 1_500_000
     assert jobs["Ant-v5/ml-irl-sa-L4-seed2"]["steps"] == 1_200_000
 

@@ -190,6 +190,13 @@ def test_every_term_is_within_its_bound(measured):
             settings.rule, settings.state_only,
         )  # fmt: skip
         assert np.all(r.regret.sum(axis=1) / (1 - 0.8) <= total)
+        policy = theory.policy_regret_bound(
+            5, 3, k, settings.critics, 0.8, settings.eta, delta, settings.rule
+        )
+        cost = theory.cost_regret_bound(dimension, k, 0.8, settings.alpha, 200, delta)
+        assert np.all(r.policy.sum(axis=1) / (1 - 0.8) <= policy)
+        assert np.all(r.cost.sum(axis=1) / (1 - 0.8) <= cost)
+        assert total == pytest.approx(policy + cost)
 
 
 def test_the_minimum_of_the_theory_s_l_is_optimistic():

@@ -8,7 +8,6 @@ import reference
 
 from soar_il import config, soar
 from soar_il.errors import ConfigError, MdpError
-from soar_il.studies.ablation import Task
 from soar_il.tabular import mdps
 from soar_il.tabular import run as running
 from soar_il.tabular.datasets import Counts
@@ -17,6 +16,7 @@ from soar_il.tabular.mdp import Mdp
 from soar_il.tabular.parts import World, cdf, initial_state, tabular_parts
 from soar_il.tabular.run import run
 from soar_il.tabular.settings import Settings
+from soar_il.tabular.studies.ablation import Task
 
 
 def traces(mdp, settings, iterations, seeds, chunk=1000, samples=50):

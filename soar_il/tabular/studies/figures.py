@@ -3,51 +3,31 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
 from soar_il.figures.style import STYLE, save
+from soar_il.report import tabular
 from soar_il.statistics.intervals import mean_interval
-from soar_il.studies.ablation import Curve
-from soar_il.studies.rate import Point, slope
-from soar_il.tabular.mdp import Mdp
+from soar_il.tabular.studies.rate import Point, slope
 
 
-def ablation_figure(mdp: Mdp, curves: Sequence[Curve], title: str, folder: Path) -> Path:
-    """Value against MDP samples, one line for each L: the mixture, and the policy itself."""
+def ablation_figure(content: dict[str, Any], title: str, folder: Path) -> Path:
+    """Cost against MDP samples, one line for each L: of the mixture, and of the policy itself."""
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
-        panels = (
-            ("mixture_value", "mixture of the policies up to k (what Algorithm 2 returns)"),
-            ("policy_value", "policy of iteration k"),
-        )
-        colours = plt.get_cmap("viridis")(np.linspace(0, 0.92, len(curves)))
-        for ax, (field, label) in zip(axes, panels, strict=True):
-            for curve, colour in zip(curves, colours, strict=True):
-                _band(ax, curve.steps.mean(axis=0), getattr(curve, field), colour, curve.critics)
-            _reference(ax, mdp)
-            ax.set_xscale("log")
+        for ax, (policy, spoken) in zip(axes, tabular.SPOKEN.items(), strict=True):
+            tabular.draw(ax, content, policy)
             ax.set_xlabel("MDP samples")
-            ax.set_title(label, fontsize=9)
+            ax.set_title(spoken, fontsize=9)
         axes[0].set_ylabel("cost from the start (lower is better)")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", fontsize=8)
         figure.suptitle(title, fontsize=9)
         return save(figure, folder, "ablation")
-
-
-def _band(ax: Axes, x: np.ndarray, values: np.ndarray, colour: np.ndarray, critics: int) -> None:
-    mean, low, high = mean_interval(values)
-    ax.plot(x, mean, color=colour, lw=1.5, label=f"L = {critics}")
-    ax.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
-
-
-def _reference(ax: Axes, mdp: Mdp) -> None:
-    best, chance = mdp.initial_value(mdp.optimal_policy()), mdp.initial_value(mdp.uniform_policy())
-    ax.axhline(float(best), color="black", ls="--", lw=1, label="expert")
-    ax.axhline(float(chance), color="grey", ls=":", lw=1, label="uniform policy")
 
 
 def regret_figure(measured: dict[str, list[Point]], title: str, folder: Path) -> Path:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from rich.table import Table
 
 from soar_il.errors import ConfigError
+from soar_il.report.table import Table
 from soar_il.statistics.intervals import Interval, mean_interval, shown, slope_interval
 from soar_il.tabular import theory
 from soar_il.tabular.expert import draw_expert
@@ -146,16 +146,31 @@ def _slope_or_none(points: Sequence[Point]) -> dict[str, float] | None:
 
 def table(measured: dict[str, list[Point]]) -> Table:
     """Regret(K) / K at the ends of the range, and the slope between them."""
-    shown_table = Table(title="Regret(K) / K, mean over seeds; slope with its 95 % interval")
-    for column in ("MDP", "smallest K", "largest K", "slope"):
-        shown_table.add_column(column, justify="left" if column == "MDP" else "right")
+    rows = []
     for name, points in measured.items():
         ends = [
             f"{mean_interval(p.regret / p.iterations).value:.3g} at {p.iterations:,}"
             for p in (points[0], points[-1])
         ]
-        shown_table.add_row(name, *ends, shown(slope(points)) if len(points) > 1 else "")
-    return shown_table
+        rows.append((name, *ends, shown(slope(points)) if len(points) > 1 else ""))
+    title = "Regret(K) / K, mean over seeds; slope with its 95 % interval"
+    return Table("regret", title, ("MDP", "smallest K", "largest K", "slope"), tuple(rows))
+
+
+def runs(measured: dict[str, list[Point]], seeds: Sequence[int]) -> Table:
+    """Each run's regret and what it is made of, for ``regret.csv``."""
+    rows = tuple(
+        (
+            *(name, str(p.iterations), str(p.settings.critics), str(seed)),
+            *(f"{float(x):.6g}" for x in (p.regret[n], *(p.terms[t][n] for t in TERMS), p.bound)),
+            "yes" if p.optimism_failed[n] else "no",
+        )
+        for name, points in measured.items()
+        for p in points
+        for n, seed in enumerate(seeds)
+    )
+    head = ("MDP", "K", "L", "seed", "regret", *TERMS, "bound", "optimism failed")
+    return Table("regret", "Runs", head, rows)
 
 
 def write_json(

@@ -1,15 +1,11 @@
 """The hard-exploration experiment: the value of what is learned, for several numbers of critics."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
-from soar_il.statistics.intervals import mean_interval, shown
 from soar_il.tabular import mdps
 from soar_il.tabular.expert import draw_expert
 from soar_il.tabular.mdp import Array, Mdp
@@ -18,7 +14,6 @@ from soar_il.tabular.settings import Settings
 from soar_il.terminal.progress import Ticker, run_jobs
 
 POINTS = 80  # of a curve, spread evenly over log k
-SOLVED = 0.1  # of the way from expert to uniform policy
 
 
 @dataclass(frozen=True)
@@ -82,41 +77,11 @@ def ablate(task: Task, critics: Sequence[int], seeds: Sequence[int]) -> tuple[li
     return run_jobs(jobs)
 
 
-def solved(mdp: Mdp, value: Array) -> Array:
-    """Whether a value is nearer than 10 % of the expert's lead over the uniform policy."""
-    best = mdp.initial_value(mdp.optimal_policy())
-    return value - best <= SOLVED * (mdp.initial_value(mdp.uniform_policy()) - best)
-
-
-def table(mdp: Mdp, curves: Sequence[Curve]) -> Table:
-    """What came out, for a person."""
-    best, chance = (
-        float(mdp.initial_value(p)) for p in (mdp.optimal_policy(), mdp.uniform_policy())
-    )
-    shown_table = Table(
-        title=f"{mdp.name}: cost from the start, lower is better "
-        f"(expert {best:.2f}, uniform policy {chance:.2f}); mean over seeds [95 % interval]"
-    )
-    for column in ("L", "MDP samples", "mixture", "last policy", "seeds solved"):
-        shown_table.add_column(column, justify="right")
-    for curve in curves:
-        final = curve.policy_value[:, -1]
-        shown_table.add_row(
-            str(curve.critics),
-            f"{curve.steps[:, -1].mean():,.0f}",
-            shown(mean_interval(curve.mixture_value[:, -1])),
-            shown(mean_interval(final)),
-            f"{int(solved(mdp, final).sum())}/{len(final)}",
-        )
-    return shown_table
-
-
-def write_json(
-    path: Path, task: Task, mdp: Mdp, curves: Sequence[Curve], seeds: Sequence[int],
-    about: dict[str, Any],
-) -> None:  # fmt: skip
-    """Everything a reader needs to redraw the figure or to check it."""
-    content = {
+def content(
+    task: Task, mdp: Mdp, curves: Sequence[Curve], seeds: Sequence[int], about: dict[str, Any]
+) -> dict[str, Any]:
+    """All that a reader needs to draw the figure or to check the table: ``ablation.json``."""
+    return {
         **about,
         "task": asdict(task),
         "seeds": list(seeds),
@@ -140,4 +105,3 @@ def write_json(
             for curve in curves
         ],
     }
-    path.write_text(json.dumps(content), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Experiments on the tabular algorithm: what ``soar tabular`` and ``soar regret`` measure."""
