@@ -111,7 +111,9 @@ def test_the_generator_runs_the_same_iteration():
         expert = jnp.asarray(draw_expert(mdp, 50, 3).occupancy)
         parts = tabular_parts(world, expert, settings, datasets, longest=512)
         start = initial_state(datasets, mdp.n_states, mdp.n_actions, state_only=True)
-        for k, (state, _, seen) in zip(range(5), soar.run(parts, start, np.uint32(3)), strict=False):
+        for k, (state, _, seen) in zip(
+            range(5), soar.run(parts, start, np.uint32(3)), strict=False
+        ):
             assert int(seen["steps"]) == trace.steps[0, k]
             np.testing.assert_allclose(state.critics, trace.q[0, k], atol=1e-12)
         assert int(state.k) == 6
