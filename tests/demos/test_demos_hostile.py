@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import random
 import resource
 import struct
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest

@@ -209,7 +209,7 @@ def test_a_run_has_one_process_and_is_free_when_it_ends(tmp_path, end):
     run = tmp_path / "run"
     command = [sys.executable, "-c", HOLDER, str(run)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env=**pipes) as holder:
+    with subprocess.Popen(command, **pipes) as holder:
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(StorageError) as caught, lock.held(run):
             pass
