@@ -1,6 +1,6 @@
 """How often a fact is tried: a few times in ``make test``, in full in ``make soak``.
 
-``SOAK=0.1 make soak`` tries a tenth as often, and never less often than ``make test``.
+``make soak SOAK=0.1`` tries a tenth as often, and never less often than ``make test``.
 """
 
 import os
@@ -10,11 +10,16 @@ import pytest
 SCALE = float(os.environ.get("SOAK") or 1)
 
 
+def times(full, few=1):
+    """How often ``make soak`` tries what is worth trying ``full`` times."""
+    return max(few, round(SCALE * full))
+
+
+def param(*values, **more):
+    """Values of parameters that only ``make soak`` tries."""
+    return pytest.param(*values, marks=pytest.mark.soak, **more)
+
+
 def counts(few, full):
-    """Values of a parameter: ``few`` always, ``full`` under the marker ``soak``."""
-    return [few, pytest.param(max(few, round(SCALE * full)), marks=pytest.mark.soak, id="soak")]
-
-
-def cases(every, few):
-    """Values of a parameter, of which all but ``few`` are under the marker ``soak``."""
-    return [case if case in few else pytest.param(case, marks=pytest.mark.soak) for case in every]
+    """The values of one parameter: ``few`` always, ``full`` in ``make soak``."""
+    return [few, param(times(full, few), id="soak")]

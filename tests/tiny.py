@@ -52,7 +52,8 @@ def demos(n=4):
     return toys.demos_of(toys.PointMass, n, seed=0)
 
 
-def imitator(env=toys.PointMass, critics=2, **more):
+def imitator(env=toys.PointMass, critics=4, **more):
+    """As many critics as other tests have, unless asked otherwise: there is less to compile."""
     learner = {**LEARNER, **more.pop("learner", {})}
     base = more.get("base", "ml-irl")
     return Imitator(

@@ -4,6 +4,7 @@ What is taken while a run is being written is still something to resume from: ch
 looked at first, so that all they rely on comes with them, and put in place last.
 """
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +23,10 @@ class Parcel(NamedTuple):
 def pack(folder: Path, sent: dict[str, Stamp]) -> Parcel:
     """What has changed since ``sent``, which is brought up to date."""
     names = sorted(
-        str(path.relative_to(folder).as_posix())
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != "lock" and "tmp-" not in str(path.relative_to(folder))
+        path.relative_to(folder).as_posix()
+        for place, _, inner in os.walk(folder)  # which passes over what is pruned meanwhile
+        for path in (Path(place) / name for name in inner if name != "lock")
+        if "tmp-" not in str(path.relative_to(folder))
     )
     fresh: dict[str, bytes] = {}
     there: list[str] = []

@@ -1,5 +1,6 @@
 """A run that was stopped, by anything, ends as one that was not."""
 
+import functools
 import json
 import os
 import random
@@ -8,23 +9,22 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import jax
 import pytest
+import soak
 import tiny
 import toys
 
 from soar_il.agent import Imitator
-from soar_il.bases import BASES
-from soar_il.build import resolve
+from soar_il.build import method_of
+from soar_il.configure import resolve
 from soar_il.errors import StorageError
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep
 from soar_il.runs.train import train as train_run
 
-TESTS = Path(__file__).parents[1]
-STEPS = 4000
+STEPS = 2400
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +35,13 @@ def demos(tmp_path_factory):
 
 
 def command(*arguments):
-    cache = str(TESTS.parent / ".compiled")
-    environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache}
-    environment |= {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1", "PYTHONPATH": str(TESTS)}
+    """``soar`` in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "tiny", *map(str, arguments)],
-        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-
-
-def train(demos, folder, *more, steps=STEPS):
-    common = ["--demos", demos, "--env", "Point-v0", "--critics", 2, "--steps", steps]
-    often = ["--checkpoint-every", 120, "--evaluate-every", 300, "--episodes", 2]
-    return command("train", *common, *often, "--out", folder, *more, "--set", *tiny.SETTINGS)
 
 
 def finished(process, code=0):
@@ -59,12 +50,35 @@ def finished(process, code=0):
     return output
 
 
+def soar(*arguments):
+    """``soar`` in this process, which has compiled already."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", ["soar", *map(str, arguments)])
+        tiny.main()
+
+
+def training(demos, folder, *more, steps=STEPS):
+    common = ["--demos", demos, "--env", "Point-v0", "--critics", 4, "--steps", steps]
+    often = ["--checkpoint-every", 120, "--evaluate-every", 300, "--episodes", 2]
+    return ["train", *common, *often, "--out", folder, *more, "--set", *tiny.SETTINGS]
+
+
 @pytest.fixture(scope="module")
-def whole(demos, tmp_path_factory):
-    """The run that nobody interrupted."""
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    finished(train(demos, folder))
-    return folder
+def uninterrupted(demos, tmp_path_factory):
+    """The run of so many steps that nobody interrupted."""
+
+    @functools.cache
+    def made(steps):
+        folder = tmp_path_factory.mktemp("whole") / "run"
+        soar(*training(demos, folder, steps=steps))
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def whole(uninterrupted):
+    return uninterrupted(STEPS)
 
 
 def what_was_learned(folder):
@@ -80,14 +94,17 @@ def point_mass():
     tiny.register()
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_kill_9_at_random_moments_changes_nothing(demos, whole, tmp_path, seed):
-    """At least ten times a run, twenty in all."""
-    choose = random.Random(seed)
-    folder, kills = tmp_path / "run", 0
-    while kills < 10:
+@pytest.mark.parametrize(
+    ("seed", "wanted"), [(0, 2), *(soak.param(seed, soak.times(10, 2)) for seed in (0, 1))]
+)
+def test_kill_9_at_random_moments_changes_nothing(demos, uninterrupted, tmp_path, seed, wanted):
+    """Ten times a run, twenty in all; twice where time is short."""
+    choose, steps = random.Random(seed), max(STEPS, 400 * wanted)
+    folder, whole, kills = tmp_path / "run", uninterrupted(steps), 0
+    while kills < wanted:
         started = (folder / "plan.json").exists()
-        process = command("resume", folder) if started else train(demos, folder)
+        new = training(demos, folder, steps=steps)
+        process = command("resume", folder) if started else command(*new)
         log = folder / "metrics.jsonl"
         before = log.stat().st_size if log.exists() else 0
         while process.poll() is None and not (log.exists() and log.stat().st_size > before):
@@ -98,8 +115,8 @@ def test_kill_9_at_random_moments_changes_nothing(demos, whole, tmp_path, seed):
         if process.returncode == 0:
             break
         kills += 1
-    finished(command("resume", folder))
-    assert kills >= 10, "it finished before it could be killed often enough"
+    soar("resume", folder)
+    assert kills == wanted, "it finished before it could be killed often enough"
     assert what_was_learned(folder) == what_was_learned(whole)
     assert scores(folder) == scores(whole)
     assert not list(folder.rglob("tmp-*"))
@@ -129,7 +146,7 @@ def test_the_cores_that_a_run_may_use_change_nothing(tmp_path):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_polite_stop_keeps_the_last_iteration(demos, whole, tmp_path, number, code):
     folder = tmp_path / "run"
-    process = train(demos, folder, "--checkpoint-every", 1_000_000, steps=20 * STEPS)
+    process = command(*training(demos, folder, "--checkpoint-every", 1_000_000, steps=20 * STEPS))
     log = folder / "metrics.jsonl"
     while not (log.exists() and len(log.read_bytes().splitlines()) > 3):
         assert process.poll() is None
@@ -141,7 +158,7 @@ def test_a_polite_stop_keeps_the_last_iteration(demos, whole, tmp_path, number, 
     assert int(kept.name) == len(done)
     there = (whole / "metrics.jsonl").read_bytes().splitlines()
     if len(done) < len(there):  # on a busy machine the signal may come late
-        finished(command("resume", folder, "--steps", STEPS))
+        soar("resume", folder, "--steps", STEPS)
         assert what_was_learned(folder) == what_was_learned(whole)
     assert log.read_bytes().splitlines()[: len(there)] == there
 
@@ -160,38 +177,39 @@ def test_a_stop_just_after_an_iteration_keeps_the_policy_that_was_due(tmp_path):
     assert kept == ["000000000", "000000001"]
 
 
-def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(whole, tmp_path):
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(whole, tmp_path, capsys):
     folder = tmp_path / "run"
     shutil.copytree(whole, folder)
     newest = max((folder / "checkpoints").iterdir())
     state = bytearray((newest / "state.safetensors").read_bytes())
     state[len(state) // 2] ^= 1
     (newest / "state.safetensors").write_bytes(state)
-    output = finished(command("resume", folder))
+    soar("resume", folder)
+    output = capsys.readouterr().out
     assert newest.name in output.replace("\n", "")
     assert "damaged" in output or "SHA-256" in output
     assert what_was_learned(folder) == what_was_learned(whole)
 
 
-def test_a_longer_run_goes_on_from_a_shorter_one(demos, whole, tmp_path):
+def test_a_longer_run_goes_on_from_a_shorter_one(demos, whole, tmp_path, capsys):
     folder = tmp_path / "run"
-    finished(train(demos, folder, "--steps", 500))
-    output = finished(command("resume", folder, "--steps", STEPS))
-    assert "resuming at iteration" in output
+    soar(*training(demos, folder, "--steps", 500))
+    soar("resume", folder, "--steps", STEPS)
+    assert "resuming at iteration" in capsys.readouterr().out
     assert what_was_learned(folder) == what_was_learned(whole)
 
 
 def test_a_moved_run_goes_on(demos, whole, tmp_path):
-    finished(train(demos, tmp_path / "here", "--steps", 500))
+    soar(*training(demos, tmp_path / "here", "--steps", 500))
     (tmp_path / "here").rename(tmp_path / "there")
-    finished(command("resume", tmp_path / "there", "--steps", STEPS))
+    soar("resume", tmp_path / "there", "--steps", STEPS)
     assert what_was_learned(tmp_path / "there") == what_was_learned(whole)
 
 
 def test_what_a_method_learns_before_the_first_step_is_not_learned_again(tmp_path):
     """CSIL's clone is dear; of a run with a checkpoint only the shapes are wanted."""
-    made, cfg = [], resolve("csil-plain", "Point-v0", cost=tiny.cost("csil-plain"))
-    plain = BASES["csil-plain"].make(cfg.cost)
+    small = {"learner": tiny.LEARNER, "cost": tiny.cost("csil-plain")}
+    made, plain = [], method_of(resolve("csil-plain", "Point-v0", **small), toys.HORIZON, None)
 
     def init(key, *more):
         made.append(not isinstance(key, jax.core.Tracer))

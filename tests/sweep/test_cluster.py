@@ -1,6 +1,8 @@
 """Jobs on a Ray cluster end as they do here, whatever machine is lost on the way."""
 
 import importlib.util
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -8,7 +10,7 @@ import time
 import pytest
 import tiny
 import toys
-from test_sweep import environment, experiment, finished, learning, outcome, sweep
+from test_sweep import experiment, finished, learning, outcome, sweep
 
 from soar_il.errors import SoarError
 from soar_il.runs.run import Run
@@ -81,6 +83,24 @@ def test_an_arrival_cut_short_can_still_be_resumed_from(tmp_path, monkeypatch):
     assert resumed(tmp_path / "there")[1] == fingerprint
 
 
+def test_a_checkpoint_that_is_pruned_while_it_is_packed_is_no_obstacle(tmp_path, monkeypatch):
+    """Its folder was listed, and is gone when it is looked into."""
+    (old, new) = (tmp_path / "checkpoints" / name for name in ("000000001", "000000002"))
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "state").write_bytes(b"x")
+    real = os.scandir
+
+    def scandir(path):
+        if str(path) == str(old):
+            shutil.rmtree(old, ignore_errors=True)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert parcel.pack(tmp_path, {}).all == ("checkpoints/000000002/state",)
+    assert not old.exists()
+
+
 NEEDS_RAY = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed: soar-il[ray]"
 )
@@ -96,13 +116,16 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bits(tmp_path):
     tiny.demos().save(tmp_path / "points.demos")
     file, out = experiment(tmp_path, tmp_path / "points.demos"), tmp_path / "out"
     machines = subprocess.Popen(
-        [sys.executable, "-c", CLUSTER], env=environment(), stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", CLUSTER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     try:
         address = machines.stdout.readline().strip()
         process = sweep(file, out, "--ray", address)
-        while process.poll() is None and not any(out.rglob("checkpoints/*")):
+        while process.poll() is None and not any(out.glob("*/*/checkpoints/*")):
             time.sleep(0.05)
         assert process.poll() is None, process.communicate()[0]
         machines.stdin.write("kill\n")

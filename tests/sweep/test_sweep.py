@@ -21,7 +21,6 @@ from soar_il.runs import log
 from soar_il.runs.run import Run
 from soar_il.sweep import checks, folder, grid, local
 
-TESTS = Path(__file__).parents[1]
 TOML = """
 title = "Points"
 [options]
@@ -30,19 +29,20 @@ demos = "{demos}"
 evaluate_every = 200
 checkpoint_every = 120
 episodes = 2
-cost = {{hidden = [16], batch = 16}}
 [options.learner]
-hidden = [16, 16]
-batch = 16
-iteration_steps = 60
-random_steps = 60
-capacity = 2048
+{learner}
+[options.cost]
+{cost}
 [grid]
 env = ["points:Point-v0"]
 base = ["ml-irl"]
-critics = [1, 2]
+critics = [1, 4]
 seed = [0]
 """
+
+
+def lines(settings):
+    return "\n".join(f"{name} = {value}" for name, value in settings.items())
 
 
 @pytest.fixture(scope="module")
@@ -52,24 +52,16 @@ def demos(tmp_path_factory):
     return path
 
 
-def experiment(folder, demos, steps=1500):
+def experiment(folder, demos, steps=1500, **cost):
     path = folder / "points.toml"
-    path.write_text(TOML.format(demos=demos, steps=steps))
+    settings = {"learner": lines(tiny.LEARNER), "cost": lines(tiny.cost("ml-irl") | cost)}
+    path.write_text(TOML.format(demos=demos, steps=steps, **settings))
     return path
-
-
-def environment():
-    cache = str(TESTS.parent / ".compiled")
-    more = {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}
-    path = f"{TESTS}{os.pathsep}{TESTS.parent}"
-    return {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache, "PYTHONPATH": path} | more
 
 
 def sweep(file, out, *more):
     command = [sys.executable, "-m", "soar_il", "sweep", str(file), "--out", str(out), *more]
-    return subprocess.Popen(
-        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def finished(process, code=0):
@@ -100,7 +92,7 @@ def whole(demos, tmp_path_factory):
 
 def test_a_sweep_runs_every_job_and_says_so(whole):
     out, output = whole
-    names = [f"points-Point-v0/ml-irl-L{critics}-seed0" for critics in (1, 2)]
+    names = [f"points-Point-v0/ml-irl-L{critics}-seed0" for critics in (1, 4)]
     assert sorted(str(p.parent.relative_to(out)) for p in out.rglob("config.json")) == names
     for name in names:
         assert f"{name}: done, return" in output
@@ -108,17 +100,23 @@ def test_a_sweep_runs_every_job_and_says_so(whole):
     assert f"soar report {out / 'points.sweep.json'}" in output.replace("\n", " ")
 
 
-def test_the_same_command_again_reruns_nothing(whole, demos, tmp_path):
+def again(monkeypatch, file, out, *more):
+    """``soar sweep`` in this process."""
+    monkeypatch.setattr(sys, "argv", ["soar", "sweep", str(file), "--out", str(out), *more])
+    cli.main()
+
+
+def test_the_same_command_again_reruns_nothing(whole, demos, tmp_path, monkeypatch, capsys):
     out, _ = whole
     times = {path: path.stat().st_mtime_ns for path in out.rglob("checkpoints/*/*")}
-    output = finished(sweep(experiment(tmp_path, demos), out))
-    assert "started" not in output
+    again(monkeypatch, experiment(tmp_path, demos), out)
+    assert "started" not in capsys.readouterr().out
     assert {path: path.stat().st_mtime_ns for path in out.rglob("checkpoints/*/*")} == times
 
 
 def learning(out):
     """The sizes of the logs that training writes."""
-    return {path: path.stat().st_size for path in out.rglob("metrics.jsonl")}
+    return {path: path.stat().st_size for path in out.glob("*/*/metrics.jsonl")}
 
 
 def test_a_sweep_killed_twice_ends_as_one_that_was_not(whole, demos, tmp_path):
@@ -199,23 +197,19 @@ def test_what_another_sweep_has_finished_meanwhile_is_not_run_again(tmp_path):
 
 
 def test_a_dry_run_lists_the_commands_and_a_time(demos, tmp_path, monkeypatch, capsys):
-    file = experiment(tmp_path, demos)
-    monkeypatch.setattr(
-        sys, "argv", ["soar", "sweep", str(file), "--out", str(tmp_path / "out"), "--dry-run"]
-    )
-    cli.main()
+    again(monkeypatch, experiment(tmp_path, demos), tmp_path / "out", "--dry-run")
     said = " ".join(capsys.readouterr().out.split())
-    assert "points-Point-v0/ml-irl-L2-seed0: new, about" in said
-    assert "--env points:Point-v0 --base ml-irl --critics 2 --seed 0" in said
+    assert "points-Point-v0/ml-irl-L4-seed0: new, about" in said
+    assert "--env points:Point-v0 --base ml-irl --critics 4 --seed 0" in said
     assert "2 jobs, about" in said
     assert not (tmp_path / "out").exists()
 
 
-def test_changed_settings_are_refused(whole, demos, tmp_path):
-    out, _ = whole
-    file = experiment(tmp_path, demos)
-    file.write_text(file.read_text().replace("batch = 16}", "batch = 17}"))
-    assert "cost.batch 16, and is now asked for with 17" in finished(sweep(file, out), code=2)
+def test_changed_settings_are_refused(whole, demos, tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        again(monkeypatch, experiment(tmp_path, demos, batch=17), whole[0])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "cost.batch 16, and is now asked for with 17" in said
 
 
 def read(tmp_path, text):
@@ -317,8 +311,7 @@ def test_jobs_end_with_their_sweep(tmp_path):
         "import sys, test_sweep, pathlib; "
         "test_sweep.fake(pathlib.Path(sys.argv[1]), 'import time; time.sleep(600)', 1)"
     )
-    known = environment()
-    known["PYTHONPATH"] += f"{os.pathsep}{TESTS / 'sweep'}"
+    known = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env=known)
     mine = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
     while parent.poll() is None and not mine.read_text().strip():
