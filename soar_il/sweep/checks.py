@@ -12,9 +12,12 @@ from soar_il.configure import Config
 from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
 from soar_il.errors import ConfigError, DemoError, SoarError
+from soar_il.experts import shipped
+from soar_il.experts.record import find_or_record
 from soar_il.sweep import grid
 from soar_il.sweep.grid import Job, Sweep
 from soar_il.sweep.kinds import Resolve
+from soar_il.terminal.progress import console
 
 
 class Checked(NamedTuple):
@@ -129,7 +132,8 @@ def _found(chosen: list[Job]) -> dict[str, Path]:
     for job in chosen:
         wanted = _wanted(job)
         if "demos" not in job.options:
-            place = places.known(wanted)
+            there = places.known(wanted) or places.file_name(wanted) in shipped.cards()
+            place = find_or_record(wanted, console.print) if there else None
         elif (place := Path(wanted)).exists() is False:
             raise DemoError("does not exist", wanted, "mend options.demos in the file")
         if place is not None:
