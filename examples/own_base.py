@@ -41,7 +41,7 @@ def cost(state, batch):
     return 3.0 * features(frequencies, batch.observations) @ w / (jnp.linalg.norm(w) + 1e-3)
 
 
-moments = Base(Needs(actions=False, on_policy=False), init, update, cost)
+moments = Base(Needs(), init, update, cost)
 
 
 def swings(policy, seed):

@@ -194,6 +194,7 @@ def test_a_minibatch_has_the_expert_s_share(expert):
         [t._replace(observations=t.observations + 100) for t in demonstrations(seed=1)],
         0,
     )
+
     def drawn(recent=0):
         s = Settings(batch=100, critics=3, expert_share=0.3, split="minibatches", recent=recent)
         key = jax.random.key(0)

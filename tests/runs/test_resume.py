@@ -17,7 +17,8 @@ import toys
 
 from soar_il.agent import Imitator
 from soar_il.bases import BASES
-from soar_il.build import resolve
+from soar_il.bases.given import Given
+from soar_il.configure import resolve
 from soar_il.errors import StorageError
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep
@@ -37,7 +38,8 @@ def demos(tmp_path_factory):
 def command(*arguments):
     cache = str(TESTS.parent / ".compiled")
     environment = {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache}
-    environment |= {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1", "PYTHONPATH": str(TESTS)}
+    environment |= {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}
+    environment |= {"PYTHONPATH": os.pathsep.join((str(TESTS), str(TESTS.parent)))}
     return subprocess.Popen(
         [sys.executable, "-m", "tiny", *map(str, arguments)],
         env=environment,
@@ -191,7 +193,8 @@ def test_a_moved_run_goes_on(demos, whole, tmp_path):
 def test_what_a_method_learns_before_the_first_step_is_not_learned_again(tmp_path):
     """CSIL's clone is dear; of a run with a checkpoint only the shapes are wanted."""
     made, cfg = [], resolve("csil-plain", "Point-v0", cost=tiny.cost("csil-plain"))
-    plain = BASES["csil-plain"].make(cfg.cost)
+    given = Given(toys.HORIZON, 256, tuple(tiny.LEARNER["hidden"]))
+    plain = BASES["csil-plain"].make(cfg.cost, given)
 
     def init(key, *more):
         made.append(not isinstance(key, jax.core.Tracer))
