@@ -15,6 +15,12 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 PLACES = [str(TESTS.parent), str(TESTS), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
 os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, PLACES)))
 
+from jaxtyping import install_import_hook  # noqa: E402
+
+# In tests the shapes that types speak of are checked at every call; this comes before the imports.
+ROOMS = ("networks", "bases", "learners", "engine", "envs.play")
+install_import_hook([f"soar_il.{room}" for room in ROOMS], "shapes.checked")
+
 import hypothesis  # noqa: E402
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402

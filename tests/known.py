@@ -2,7 +2,6 @@
 
 import math
 from functools import cache, partial
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jax
@@ -13,6 +12,7 @@ from soar_il import rng, soar
 from soar_il.bases.api import Base, Clone, Needs, squared_error
 from soar_il.engine import parts as engine
 from soar_il.engine import replay
+from soar_il.engine.collect import Collector
 from soar_il.engine.draws import Draws
 from soar_il.engine.parts import Kit
 from soar_il.learners import LEARNERS, sac
@@ -75,9 +75,8 @@ def with_actor(state, actor):
 
 def learned(s, data, state=None, **other_parts):
     """One iteration of Algorithm 1 on data that are there already: the state, what was seen."""
-    idle = SimpleNamespace(collect=lambda *_: None)
-    made = engine.parts(Kit(SAC, KNOWN, SPEC, s), None, idle)
-    parts = made._replace(add=lambda *_: data, **other_parts)
+    made = engine.parts(Kit(SAC, KNOWN, SPEC, s), None, Collector(None, None, SPEC, SAC, s))
+    parts = made._replace(collect=lambda *_: None, add=lambda *_: data, **other_parts)
     state, _, seen = soar.iteration(parts, first_state(s) if state is None else state, SEED)
     return state, seen
 
@@ -93,6 +92,9 @@ class Given(NamedTuple):
 
     def each(self, key):
         return self.batch
+
+    def shared(self, key):
+        return jax.tree.map(lambda x: x[0], self.batch)
 
     def demonstrations(self, key):
         return None

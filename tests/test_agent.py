@@ -132,6 +132,18 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not():
     assert prints[0] == prints[1] != prints[2]
 
 
+@pytest.mark.parametrize("critics", [4, 7])
+@pytest.mark.parametrize("base", ["csil", "ml-irl"])
+def test_no_critic_of_the_first_iteration_is_without_an_episode(base, critics):
+    """However short an iteration is: else it would learn from a row that nothing was written to."""
+    short = {"split": "trajectories", "iteration_steps": 1, "random_steps": 1}
+    with tiny.imitator(base=base, critics=critics, learner=short) as imitator:
+        state, parts = imitator._run.state, imitator._run.parts
+        data = parts.add(state.data, parts.collect(state.policy, jax.random.key(0)))
+        assert data.alive.shape == (1 + critics,)
+        assert (np.asarray(data.alive) > 0).all()
+
+
 def wrong(**changes):
     return lambda: tiny.imitator(**changes)
 
@@ -148,9 +160,9 @@ BAD = {
     "unknown environment": (wrong(env="Hoper-v5"), "Hoper-v5.*\n.*Hopper-v5"),
     "discrete actions": (wrong(env=toys.discrete_actions), "not a Box.*\n.*continuous"),
     "no critics": (wrong(critics=0), "critics is 0.*\n.*at least 1"),
-    "negative sigma": (wrong(sigma=-1.0), "sigma is -1.*\n.*0 or more"),
+    "negative sigma": (wrong(sigma=-1.0), "sigma is -1.*\n.*at least 0"),
     "nan sigma": (wrong(sigma=float("nan")), "sigma is nan"),
-    "discount of one": (wrong(learner={"discount": 1.0}), r"discount is 1.0.*\n.*\[0, 1\)"),
+    "discount of one": (wrong(learner={"discount": 1.0}), r"discount is 1.0.*\n.*less than 1"),
     "unknown setting": (wrong(learner={"sigme": 1.0}), "unknown setting 'sigme'.*\n.*'sigma'"),
     "a word for a number": (wrong(learner={"batch": "many"}), "batch: is 'many'.*\n.*int"),
     "unknown mode": (wrong(termination="never"), "termination: is 'never'"),
@@ -279,7 +291,8 @@ def test_a_nan_ends_the_run_and_keeps_the_state_before(tmp_path, monkeypatch):
     with tiny.imitator(folder=tmp_path / "run") as imitator:
         imitator.learn(150)
         k, good, before = imitator._run.k, imitator._run.state.policy, imitator.fingerprint()
-        spoilt = good._replace(log_alpha=good.log_alpha * np.nan)
+        actor = good.policy
+        spoilt = good._replace(policy=actor._replace(log_alpha=actor.log_alpha * np.nan))
         imitator._run.state = imitator._run.state._replace(policy=spoilt)
         with pytest.raises(
             SoarError, match=r"no longer finite: critics.layers.0.0, .*policy.log_alpha"

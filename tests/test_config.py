@@ -2,9 +2,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import pytest
+import toys
 
 from soar_il import config
+from soar_il.bases import BASES
+from soar_il.configure import resolve
 from soar_il.errors import ConfigError
+from soar_il.evaluation.score import Evaluator
+from soar_il.experts import sac
 from soar_il.tabular.settings import Settings
 from soar_il.tabular.studies.ablation import Task
 
@@ -62,3 +67,82 @@ def test_a_preset_can_be_a_file(tmp_path):
         config.preset(Task, "tabular", str(tmp_path / "none.toml"))
     with pytest.raises(ConfigError, match="did you mean 'paper'"):
         config.preset(Task, "tabular", "papr")
+
+
+ENVS = ("Hopper-v5", "HalfCheetah-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5", "Mine-v0")
+
+
+@pytest.mark.parametrize("preset", ["tuned", "paper"])
+@pytest.mark.parametrize("base", [*BASES, "sac"])
+def test_every_preset_names_settings_that_there_are_for_every_environment(base, preset):
+    for env in ENVS:
+        made = sac.resolve(env, preset) if base == "sac" else resolve(base, env, preset)
+        assert (made.base, made.env) == (base, env)
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("base", "room", "given", "says"),
+    [
+        ("ml-irl", "cost", {"gradient_penalty": NAN}, r"gradient_penalty is nan.*at least 0"),
+        ("csil", "cost", {"steps": -5}, r"steps is -5.*at least 1"),
+        ("ml-irl", "cost", {"hidden": [0]}, r"hidden is \(0,\).*at least 1"),
+        ("ml-irl", "cost", {"hidden": []}, r"hidden is empty.*sizes"),
+        ("rkl", "cost", {"weight_decay": -1.0}, r"weight_decay is -1.*at least 0"),
+        ("fkl", "cost", {"learning_rate": INF}, r"learning_rate is inf.*more than 0"),
+        ("csil", "cost", {"bound": -1.0}, r"bound is -1.*more than 0"),
+        ("csil-plain", "cost", {"bound": -1.0}, r"bound is -1.*more than 0"),
+        ("ml-irl", "learner", {"target_entropy": NAN}, r"target_entropy is nan"),
+        ("ml-irl", "learner", {"hidden": [32, 0]}, r"hidden is \(32, 0\).*at least 1"),
+        ("ml-irl", "learner", {"expert_share": 1.0}, r"expert_share is 1.*less than 1"),
+        ("js", "cost", {"samples": 1}, r"samples 1.*at least 2"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(base, room, given, says):
+    with pytest.raises(ConfigError, match=f"(?s){says}"):
+        resolve(base, "Hopper-v5", **{room: given})
+
+
+def test_a_score_of_no_episodes_is_refused():
+    with pytest.raises(ConfigError, match="(?s)episodes is 0.*at least 1"):
+        Evaluator(toys.PointMass, 0, toys.HORIZON)
+
+
+FRESH = "is read with data = replay"
+
+
+@pytest.mark.parametrize(
+    ("base", "cost", "says"),
+    [
+        ("csil", {"faithful": False}, "unknown setting 'faithful'"),
+        ("csil", {"anchored": False}, "unknown setting 'anchored'"),
+        ("csil-plain", {"centres": 9}, "unknown setting 'centres'"),
+        ("csil-plain", {"level": 0.5}, "unknown setting 'level'"),
+        ("csil-plain", {"refine": 0.5}, "unknown setting 'refine'"),
+        ("csil-plain", {"hidden": [8]}, "hidden is read with anchored = false"),
+        (
+            "csil-plain",
+            {"anchored": False, "critic_steps": 9},
+            "critic_steps is read with anchored",
+        ),
+        (
+            "csil-plain",
+            {"anchored": False, "action_slope": 9},
+            "action_slope is read with anchored",
+        ),
+        ("csil-plain", {"anchored": False, "slope_batch": 9}, "slope_batch is read with anchored"),
+        ("ml-irl", {"data": "fresh", "batch": 9}, f"batch {FRESH}"),
+        ("ml-irl", {"data": "fresh", "discount": 0.5}, f"discount {FRESH}"),
+        ("ml-irl", {"data": "fresh", "recent": 9}, f"recent {FRESH}"),
+        ("ml-irl-sa", {"data": "fresh", "gradient_penalty": 9}, f"gradient_penalty {FRESH}"),
+        ("ml-irl-sa", {"data": "fresh", "slope": 9}, f"slope {FRESH}"),
+        ("rkl", {"data": "fresh", "recent": 9, "discount": 1.0}, f"recent {FRESH}"),
+        ("rkl", {"data": "fresh", "discount": 0.9}, f"discount {FRESH}"),
+        ("js", {"samples": 0, "discount": 0.9}, f"discount {FRESH}"),
+    ],
+)
+def test_a_setting_that_would_be_ignored_is_refused(base, cost, says):
+    with pytest.raises(ConfigError, match=f"{says}.*"):
+        resolve(base, "Hopper-v5", cost=cost)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +17,7 @@ Recent = (
 )  # how far back a draw may reach; None: to the start
 
 
+@runtime_checkable
 class Data(Protocol):
     """Transitions to draw from: the demonstrations D_E, or the learner's own D^k."""
 

@@ -1,7 +1,7 @@
 """What base methods share: a bounded cost network, a slope it is held to, and steps in a loop."""
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,7 @@ class Fit(NamedTuple):
     optimiser: Tree
 
 
+@runtime_checkable
 class NetworkSettings(Protocol):
     """What a cost network reads of its method's settings."""
 

@@ -78,7 +78,7 @@ class Collector(NamedTuple):
 
 @partial(jax.jit, static_argnums=2)
 def _draws(
-    key: PRNGKey, number: int, shape: tuple[int, int]
+    key: PRNGKey, number: int | Count, shape: tuple[int, int]
 ) -> tuple[Count, Float[Array, "T a"], Float[Array, "T a"]]:
     """Where the episode starts, and its noise: normal, or uniform for pi^1."""
     reset, noise = jax.random.split(jax.random.fold_in(key, number))

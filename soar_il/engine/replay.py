@@ -280,7 +280,7 @@ def _push(replay: Replay, rows: Rows, n: Count) -> Replay:
     )
 
 
-def _members(number: Int[Array, " n"], tables: int) -> Bool[Array, "1+L n"]:
+def _members(number: Int[Array, " n"], tables: int) -> Bool[Array, "{tables} n"]:
     """[1 + L, n]: which transitions belong to which table; trajectory n goes to critic n mod L."""
     alive = number != NONE
     owner = number % max(tables - 1, 1)

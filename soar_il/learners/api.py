@@ -1,13 +1,14 @@
 """What a learner is: how lines 7-11 of Algorithm 1 are done with networks."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from soar_il import soar
 from soar_il.networks.mlp import Layers
 from soar_il.types import Batch, PRNGKey
 
 
+@runtime_checkable
 class Minibatches(Protocol):
     """Where lines 7-11 draw from. The same key gives the same rows."""
 

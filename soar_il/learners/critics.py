@@ -13,7 +13,7 @@ from soar_il.bases.fitting import repeated
 from soar_il.learners.settings import Settings
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
-from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Spec, Tree
+from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Tree
 
 Value = Callable[[Layers, Array], Array]  # (layers, states) -> [L, 2, B]
 
@@ -74,7 +74,7 @@ def optimistic_q(
     layers: Layers,
     observations: Float[Array, "B s"],
     actions: Float[Array, "B a"],
-    sigma: float,
+    sigma: float | Scalar,
     norm: bool = False,
 ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
     """OptimisticQ-NN, and the standard deviation that it clips."""

@@ -111,7 +111,7 @@ def test_the_discriminator_s_optimum_is_the_log_density_ratio():
 def test_fkl_s_exponential_stays_finite():
     far = jnp.full((8, 3), 1e6)
     base = f_irl.make(f_irl.Settings(), GIVEN, "fkl")
-    cost = base.init(jax.random.key(0), Spec(3, 1), None)
+    cost = base.init(jax.random.key(0), Spec(3, 1), replay.empty(Spec(3, 1), 1024, 0))
     layers = jax.tree.map(lambda x: 1e3 * x, cost.ratio.layers)
     assert np.all(np.isfinite(f_irl.GENERATORS["fkl"](ratio.log_ratio(layers, far))))
 

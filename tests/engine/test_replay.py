@@ -83,7 +83,7 @@ def filled(lengths, critics, capacity=replay.CHUNK):
     data, model = replay.empty(SPEC, capacity, critics), Model(capacity, critics)
     treated = episodes(lengths)
     model.add(treated, sum(lengths))
-    return replay.add(data, treated, sum(lengths)), model
+    return replay.add(data, treated, int(sum(lengths))), model
 
 
 lengths = st.one_of(st.just(1), st.integers(1, 40), st.integers(1, replay.CHUNK - 1))

@@ -35,6 +35,15 @@ def stored(*trajectories):
     return replay.add(kept, [treated(states) for states in trajectories], 1)
 
 
+def named(number):
+    """Layers that are told from others by a number."""
+    return ((jnp.full((1, 1), float(number)), jnp.zeros(1)),)
+
+
+def name(layers):
+    return float(layers[0][0][0, 0])
+
+
 DEMOS = [normals(n, (STEPS, 3)) * (1, 5, 0.2) + (3, 0, -1) for n in range(2)]
 DEMOS = [states.astype(np.float32) for states in DEMOS]
 MARKS = trial.marks(stored(*DEMOS), SPEC)
@@ -75,9 +84,9 @@ def test_absorbing_states_are_no_states_of_a_trajectory():
     for a, b in zip(trial.marks(alive, WIDE), trial.marks(dead, WIDE), strict=True):
         np.testing.assert_array_equal(a, b)
     marks = trial.marks(alive, WIDE)
-    now = trial.init(jnp.zeros(1))._replace(since=jnp.int32(EVERY))
+    now = trial.init(named(0))._replace(since=jnp.int32(EVERY))
     s = Settings(trial_every=EVERY)
-    judged = trial.judge(now, jnp.ones(1), dead, marks, WIDE, s, STEPS + 20)
+    judged = trial.judge(now, named(1), dead, marks, WIDE, s, STEPS + 20)
     assert float(judged.gap) == pytest.approx(0, abs=1e-6)
 
 
@@ -86,18 +95,18 @@ def test_a_policy_is_kept_that_comes_closest_in_every_trial(trials):
     marks = trial.marks(stored(DEMOS[0]), SPEC)
     s = Settings(trial_every=EVERY, trials=trials)
     draws = iter(np.random.default_rng(0).uniform(0, 2, 400))
-    now, data = trial.init(jnp.full(1, -1.0)), replay.empty(SPEC, 8192, 0)
-    assert float(trial.chosen(now, jnp.full(1, 5.0))[0]) == 5
+    now, data = trial.init(named(-1)), replay.empty(SPEC, 8192, 0)
+    assert name(trial.chosen(now, named(5))) == 5
     judge = jax.jit(trial.judge, static_argnums=(4, 5, 6))
     since, shifts, tried, best, seen = 0, [], None, (trial.FAR, None), []
     for k in range(200):
         due = bool(shifts) or since >= EVERY
         assert trial.due(now, EVERY) == due
-        assert float(trial.player(now, jnp.full(1, float(k)))[0]) == (tried if shifts else k)
+        assert name(trial.player(now, named(k))) == (tried if shifts else k)
         shift = next(draws) * 0.98**k if due else 0.0  # what is not on trial would be perfect
         taus = [DEMOS[0] + shift * np.asarray(marks.scale), DEMOS[0]]
         data = replay.add(data, [treated(states.astype(np.float32)) for states in taus], 1)
-        now = judge(now, jnp.full(1, float(k)), data, marks, SPEC, s, STEPS + 5)
+        now = judge(now, named(k), data, marks, SPEC, s, STEPS + 5)
         since = 1 if due and not shifts else since + 1
         if due:
             tried = tried if shifts else float(k)
@@ -108,7 +117,7 @@ def test_a_policy_is_kept_that_comes_closest_in_every_trial(trials):
         seen += [best[1]] if best[1] not in seen else []
         assert float(now.least) == pytest.approx(best[0], abs=1e-3)
         if best[1] is not None:
-            assert float(trial.chosen(now, jnp.zeros(1))[0]) == best[1]
+            assert name(trial.chosen(now, named(0))) == best[1]
     assert len(seen) > 3
 
 

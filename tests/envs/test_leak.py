@@ -122,6 +122,9 @@ def test_only_evaluation_and_experts_know_of_rewards():
         names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
         names |= {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
         names |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
-        modules = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+        froms = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+        modules = {n.module for n in froms}
+        modules |= {f"{n.module}.{alias.name}" for n in froms for alias in n.names}
+        modules |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
         assert not [name for name in names if "reward" in name.lower()], file
         assert "soar_il.envs.scored" not in modules, file

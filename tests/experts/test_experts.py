@@ -43,15 +43,22 @@ def soar(monkeypatch):
 
 
 def scored(length, first):
-    """A trajectory whose observation at step t is its cost there."""
+    """A trajectory whose observation at step t is its cost there; some of them end."""
     costs = first + np.arange(length + 1, dtype=np.float32)
     observations = np.repeat(costs[:, None], 2, axis=1)
-    return sac.Scored(observations, np.zeros((length, 2), np.float32), False, costs[:-1])
+    return sac.Scored(observations, np.zeros((length, 2), np.float32), length % 2 == 1, costs[:-1])
 
 
 def test_an_expert_has_nothing_to_be_tried_against():
     with pytest.raises(ConfigError, match="trial_every = 0"):
         sac.build(sac.resolve("Point-v0", learner={"trial_every": 100}), "Point-v0")
+
+
+@pytest.mark.parametrize("termination", ["absorbing", "fixed"])
+def test_an_end_may_not_be_replaced_where_the_true_reward_is_known(termination):
+    """The rows that would be added have no true cost, and shifted the costs behind them."""
+    with pytest.raises(ConfigError, match=rf"termination is {termination}\n.*give early"):
+        sac.build(sac.resolve("Point-v0", termination=termination), "Point-v0")
 
 
 @settings(max_examples=20, deadline=None)
