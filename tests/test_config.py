@@ -106,7 +106,7 @@ def test_a_setting_that_makes_no_sense_is_refused(base, room, given, says):
 
 
 def test_a_score_of_no_episodes_is_refused():
-    with pytest.raises(ConfigError, match="(?s)episodes is 0.*at least 1"):
+    with pytest.raises(ConfigError, match=r"(?s)episodes is 0.*at least 1"):
         Evaluator(toys.PointMass, 0, toys.HORIZON)
 
 
