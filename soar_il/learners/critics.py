@@ -9,7 +9,7 @@ import optax
 
 from soar_il import optimism
 from soar_il.bases.api import Base, Cost, Look
-from soar_il.bases.fitting import repeated
+from soar_il.bases.fitting import in_parts
 from soar_il.learners.settings import Settings
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
@@ -143,7 +143,7 @@ def of_the_expert(
 
         return towards(critics, goal, batch, loss, s, no_value, shown)
 
-    return repeated(once, critics, jnp.int32(steps), key)[0]
+    return in_parts("critics of the expert", once, critics, steps, key)
 
 
 def no_value(layers: Layers, states: Array) -> Array:
