@@ -10,7 +10,7 @@ from typing import Any
 
 import tyro
 
-from soar_il.commands import deep, demos, experts, report, settings, sweep, tabular, video
+from soar_il.commands import audit, deep, demos, experts, report, settings, sweep, tabular, video
 from soar_il.errors import SoarError
 from soar_il.terminal.progress import errors
 
@@ -23,6 +23,7 @@ COMMANDS: Commands = {
     "eval": deep.evaluate,
     "fingerprint": deep.fingerprint,
     "settings": settings.settings,
+    "audit": audit.audit,
     "sweep": sweep.sweep,
     "report": report.report,
     "video": video.video,
