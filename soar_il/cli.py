@@ -11,6 +11,7 @@ from typing import Any
 import tyro
 
 from soar_il.commands import (
+    audit,
     deep,
     demos,
     evaluation,
@@ -33,6 +34,7 @@ COMMANDS: Commands = {
     "eval": evaluation.evaluate,
     "fingerprint": deep.fingerprint,
     "settings": settings.settings,
+    "audit": audit.audit,
     "sweep": sweep.sweep,
     "report": report.report,
     "video": video.video,

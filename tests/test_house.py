@@ -23,7 +23,7 @@ LAYERS = (
     {"runs"},
     {"evaluation"},
     {"experts"},
-    {"sweep"},
+    {"sweep", "audit"},
     {"report"},
     {"tabular"},
     {"callbacks"},
