@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Literal
 
-from soar_il.commands.deep import Assignments, assigned, check_steps, say
+from soar_il.commands.asked import assigned, check_steps
+from soar_il.commands.deep import Assignments, say
 from soar_il.terminal.progress import console
 
 
