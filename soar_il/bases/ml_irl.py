@@ -32,7 +32,8 @@ class Settings:
         discount: gamma of the occupancies that are compared (replay); 1 for all steps alike.
         recent: Half of the learner's minibatch is drawn by this many newest transitions, the other
             half by all (replay); 0 for all.
-        gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner (replay).
+        gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner, for each
+            coordinate that the cost is given (replay).
         slope: How steep the cost is meant to be there; at 0 it flattens as the learner comes close.
         bound: |c_w| is at most this ...
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
@@ -46,7 +47,7 @@ class Settings:
     batch: int = 100
     discount: float = 0.99
     recent: int = 5000
-    gradient_penalty: float = 0.3
+    gradient_penalty: float = 0.025
     slope: float = 0.0
     bound: float = 3.0
     squash: fitting.Squash = "tanh"
@@ -92,7 +93,7 @@ def make(settings: Settings, given: Given, state_only: bool) -> Base:
             gap = jnp.sum(share[1] * costs[s.batch :]) - jnp.sum(share[0] * costs[: s.batch])
             between = mix * theirs + (1 - mix) * ours
             off = fitting.slope_error(lambda x: net.c(layers, x), between, s.slope)
-            return s.gradient_penalty * off - gap, gap
+            return s.gradient_penalty * between.shape[-1] * off - gap, gap
 
         cost, (_, gap) = net.descend(cost, loss)
         return cost, {"cost_gap": gap}
