@@ -41,6 +41,7 @@ class Built(NamedTuple):
     no_data: Callable[[], Any]  # D^0 anew
     kept: Callable[[Any], Layers]  # pi^k -> what is evaluated and saved
     trajectory: Any = Trajectory  # what collect makes a list of
+    takes_steps: bool = True  # or the policy of line 1 is the result
 
 
 def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -> Built:
@@ -72,6 +73,7 @@ def built(kit: Kit, cfg: Config, expert: Any, collector: Collector) -> Built:
         kit.spec,
         partial(engine.no_data, kit.spec, cfg.learner),
         partial(engine.kept, kit.algorithm),
+        takes_steps=kit.base.needs.steps,
     )
 
 
@@ -83,9 +85,17 @@ def method_of(cfg: Config, horizon: int, base: Base | None) -> Base:
     if method.needs.expert_rows and not s.expert_share:
         what = f"{cfg.base} learns from the expert's rows, and learner.expert_share is 0"
         raise ConfigError(what, do="give learner.expert_share = 0.5")
+    if not method.needs.steps and s.critics > 1:
+        what = f"{cfg.base} takes no steps and has no critics, and learner.critics is {s.critics}"
+        raise ConfigError(what, do="give --critics 1")
     if method.needs.actions or not s.expert_share or method.infer_actions:
         return method
     return _inferring(method, s.inverse_hidden, s.updates_per_step)
+
+
+def takes_steps(cfg: Config) -> bool:
+    """Whether a method of the table takes environment steps, or only clones."""
+    return BASES[cfg.base].make(cfg.cost, Given(0, 0, cfg.learner.hidden)).needs.steps
 
 
 _inferring = lru_cache(maxsize=16)(inferring)  # what is equal gives one object

@@ -52,7 +52,8 @@ def train(
         base: The base method, for example ml-irl (states only) or ml-irl-sa (states and actions).
         critics: L, the number of pairs of critics; 1 is the base method without SOAR.
         sigma: The largest standard deviation that optimism may subtract.
-        steps: Environment steps, every one counted; the last iteration is finished.
+        steps: Environment steps, every one counted; the last iteration is finished. A method that
+            only clones takes none.
         seed: Of every random draw.
         demonstrations: How many trajectories to use, from the first; 0 for all.
         termination: What the end of an episode means: absorbing, fixed or early.
@@ -64,6 +65,7 @@ def train(
         checkpoint_every: Environment steps between checkpoints.
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
     """
+    from soar_il.build import takes_steps
     from soar_il.configure import resolve
     from soar_il.demos import Demos
     from soar_il.evaluation import times
@@ -72,12 +74,16 @@ def train(
 
     began = times.now()
 
-    check_steps(steps)
     say(f"loading demonstrations of {env}")
     flags = {"critics": critics, "sigma": sigma, "termination": termination, "seed": seed}
     flags["demonstrations"] = demonstrations
     cfg = resolve(base, env, preset, **assigned(settings), **flags)
     usual = resolve(base, env, preset, seed=seed)
+    if takes_steps(cfg):
+        check_steps(steps)
+    else:
+        say(f"{base} takes no environment steps; it clones the demonstrations")
+        steps = 0
     name = f"{base}-L{cfg.learner.critics}-seed{seed}"
     folder = out or Path("results") / env.replace(":", "-") / name
     check_empty(folder)

@@ -11,7 +11,7 @@ import tiny
 from known import double
 
 from soar_il import config
-from soar_il.bases import BASES, csil_plain
+from soar_il.bases import BASES, cloning, csil_plain
 from soar_il.bases.given import Given
 from soar_il.build import method_of
 from soar_il.configure import resolve
@@ -38,7 +38,7 @@ def made(name, preset="tuned", **changes):
     given = Given(horizon=64, fresh=2048, hidden=changes["hidden"])
     fields = {f.name for f in dataclasses.fields(settings)} - unread(settings)
     changes = {key: value for key, value in changes.items() if key in fields}
-    if name.startswith("csil"):
+    if isinstance(settings, cloning.Settings):
         changes.setdefault("steps", 200)
     return entry.make(dataclasses.replace(settings, **changes), given)
 
