@@ -85,6 +85,9 @@ def method_of(cfg: Config, horizon: int, base: Base | None) -> Base:
     if method.needs.expert_rows and not s.expert_share:
         what = f"{cfg.base} learns from the expert's rows, and learner.expert_share is 0"
         raise ConfigError(what, do="give learner.expert_share = 0.5")
+    if method.needs.absorbing and cfg.termination != "absorbing":
+        what = f"{cfg.base} learns what the absorbing state costs, and termination is "
+        raise ConfigError(what + cfg.termination, do="give --termination absorbing")
     if not method.needs.steps and s.critics > 1:
         what = f"{cfg.base} takes no steps and has no critics, and learner.critics is {s.critics}"
         raise ConfigError(what, do="give --critics 1")

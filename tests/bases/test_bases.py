@@ -195,7 +195,7 @@ def test_swapping_expert_and_learner_turns_the_cost_round(name, preset, expert, 
     assert np.mean(base.cost(cost, theirs)) > np.mean(base.cost(cost, ours))
 
 
-@pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa", "rkl"])
+@pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa", "rkl", "gail", "gaifo"])
 def test_a_method_compares_the_occupancies_of_its_discount(name):
     """They differ in their first step alone: the more that weighs, the larger the gap."""
     start = np.zeros((11, SPEC.observation), np.float32)
