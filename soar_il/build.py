@@ -80,7 +80,7 @@ def built(kit: Kit, cfg: Config, expert: Any, collector: Collector) -> Built:
 def method_of(cfg: Config, horizon: int, base: Base | None) -> Base:
     """The base method, with an inverse model where its demonstrations' actions are inferred."""
     s: Settings = cfg.learner
-    given = Given(horizon, most_fresh(s, horizon), s.hidden)
+    given = Given(horizon, most_fresh(s, horizon), s.hidden, s.discount)
     method = base or BASES[cfg.base].make(cfg.cost, given)
     if method.needs.expert_rows and not s.expert_share:
         what = f"{cfg.base} learns from the expert's rows, and learner.expert_share is 0"

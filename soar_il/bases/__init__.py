@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from soar_il.bases import (
+    airl,
     bc,
     csil,
     csil_plain,
@@ -34,6 +35,7 @@ BASES: dict[str, Entry] = {
     "gail": Entry(gail.Settings, cache(gail.make)),
     "dac": Entry(dac.Settings, cache(dac.make)),
     "gaifo": Entry(gaifo.Settings, cache(gaifo.make)),
+    "airl": Entry(airl.Settings, cache(airl.make)),
     "ml-irl": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=True))),
     "ml-irl-sa": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=False))),
     "csil": Entry(csil.Settings, cache(csil.make)),

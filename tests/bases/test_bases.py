@@ -166,7 +166,7 @@ def test_a_state_only_cost_ignores_actions_bitwise(name, expert, learner):
 @pytest.mark.parametrize("name", [n for n in tiny.EVERY_BASE if made(n).needs.actions])
 def test_a_state_action_cost_reads_actions(name, learner):
     rng = np.random.default_rng(0)
-    base = made(name, steps_per_step=3.0, learning_rate=3e-3)
+    base = made(name, steps_per_step=3.0, learning_rate=3e-3, reward_of="pairs")
     expert = data_of(rng, centre=-1.0, push=0.5)
     cost, _ = fitted(base, expert, learner)
     theirs, ours = (d.draw(jax.random.key(2), 200) for d in (expert, learner))

@@ -142,7 +142,7 @@ def test_dac_asks_for_the_absorbing_state():
     assert method_of(cfg, 1000, None).needs.absorbing
 
 
-@pytest.mark.parametrize("name", ["gail", "dac"])
+@pytest.mark.parametrize("name", ["gail", "dac", "airl"])
 def test_without_actions_it_is_refused(name):
     shown = tiny.demos()
     with pytest.raises(DemoError, match="actions"):
