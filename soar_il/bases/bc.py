@@ -17,6 +17,7 @@ from soar_il.bases.given import Given
 from soar_il.config import check_range
 from soar_il.networks import gaussian
 from soar_il.networks.mlp import Layers
+from soar_il.terminal.phases import phase
 from soar_il.types import Array, Batch, Bool, Count, Metrics, PRNGKey, Scalar, Spec, Tree
 
 
@@ -122,6 +123,7 @@ def make(settings: Settings, given: Given) -> Base:
     s = settings
 
     def init(key: PRNGKey, spec: Spec, expert: Data) -> Layers:
+        phase("cloning the expert")
         return jax.jit(lambda key, expert: cloned(key, spec, expert, s, given.hidden))(key, expert)
 
     def update(clone: Layers, expert: Data, data: Data, key: PRNGKey) -> tuple[Layers, Metrics]:

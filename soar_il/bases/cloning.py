@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import jax
@@ -71,7 +70,7 @@ def cloned(
         return (optax.apply_updates(layers, step), optimiser), {"cloning": value}
 
     start = layers, adam.init(layers)
-    return jax.jit(partial(fitting.repeated, once))(start, jnp.int32(s.steps), rest)[0][0]
+    return fitting.in_parts("cloning the expert", once, start, s.steps, rest)[0]
 
 
 def gap_of(
