@@ -4,7 +4,20 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from soar_il.bases import csil, csil_plain, f_irl, iq_learn, ls_iq, ml_irl, sqil
+from soar_il.bases import (
+    airl,
+    bc,
+    csil,
+    csil_plain,
+    dac,
+    f_irl,
+    gaifo,
+    gail,
+    iq_learn,
+    ls_iq,
+    ml_irl,
+    sqil,
+)
 from soar_il.bases.api import Base
 from soar_il.bases.given import Given
 
@@ -18,6 +31,11 @@ class Entry(NamedTuple):
 
 
 BASES: dict[str, Entry] = {
+    "bc": Entry(bc.Settings, cache(bc.make)),
+    "gail": Entry(gail.Settings, cache(gail.make)),
+    "dac": Entry(dac.Settings, cache(dac.make)),
+    "gaifo": Entry(gaifo.Settings, cache(gaifo.make)),
+    "airl": Entry(airl.Settings, cache(airl.make)),
     "ml-irl": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=True))),
     "ml-irl-sa": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=False))),
     "csil": Entry(csil.Settings, cache(csil.make)),

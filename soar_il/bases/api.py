@@ -98,6 +98,7 @@ class Needs(NamedTuple):
     log_pi: bool = False  # log pi(a|s) of the current policy, as the last argument of ``update``
     expert_rows: bool = False  # expert's rows in the minibatches of lines 7-11
     demonstrations: bool = False  # ``look.expert``, for the loss of the critics
+    absorbing: bool = False  # termination "absorbing"
     steps: bool = True  # environment steps; a method without them only clones
 
 

@@ -71,7 +71,7 @@ def train(
         critics: L, the number of pairs of critics; 1 is the base method without SOAR.
         sigma: The largest standard deviation that optimism may subtract.
         steps: Environment steps, every one counted. Iterations are shortened to end there; the
-            episode that reaches it is finished.
+            episode that reaches it is finished. A method that only clones takes none.
         seed: Of every random draw.
         demonstrations: How many trajectories to use, from the first; 0 for all.
         termination: What the end of an episode means: absorbing, fixed or early.
@@ -85,12 +85,12 @@ def train(
         wandb: Also log to this project of Weights & Biases (needs the extra soar-il[wandb]).
         quiet: Print errors and warnings only.
     """
-    check_steps(steps)
     check_episodes(episodes)
     check_boards(tensorboard, wandb)
     console.quiet = quiet
     env = compose(env, assigned(env_args))
     say(f"loading demonstrations of {env}")
+    from soar_il.build import takes_steps
     from soar_il.configure import resolve
     from soar_il.demos import Demos
     from soar_il.evaluation import times
@@ -104,6 +104,11 @@ def train(
     flags["demonstrations"] = demonstrations
     cfg = resolve(base, env, preset, **assigned(settings), **flags)
     usual = resolve(base, env, preset, seed=seed)
+    if takes_steps(cfg):
+        check_steps(steps)
+    else:
+        say(f"{base} takes no environment steps; it clones the demonstrations")
+        steps = 0
     name = f"{base}-L{cfg.learner.critics}-seed{seed}"
     folder = out or Path("results") / file_name(env) / name
     check_empty(folder)
@@ -137,7 +142,9 @@ def resume(
         plan["steps"] = steps
     run = _resumed(run_dir, allow_drift, plan["steps"])
     _write_plan(run_dir, plan)
-    if run.steps >= plan["steps"]:
+    if not run.built.takes_steps:
+        say("it takes no environment steps, and its policy is kept")
+    elif run.steps >= plan["steps"]:
         say(f"it has its {run.steps:,} steps; for more: soar resume {run_dir} --steps MORE")
     else:
         say(f"resuming at iteration {run.k}, {run.steps:,} of {plan['steps']:,} steps")

@@ -91,8 +91,10 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
         normal = is_normal([r for runs in sides for r in runs])
 
         def draw(ax: Axes, sides: list[list[Result]] = sides, normal: bool = normal) -> None:
+            whole = grid([r for runs in sides for r in runs])
             for runs in sides:
-                at, first = grid(runs), runs[0]
+                first = runs[0]
+                at = whole if first.stepless else grid(runs)  # a clone is a level line
                 made = curves(runs, at)
                 middle = aggregate.bootstrap(aggregate.iqm_curve, made[:, None], resamples=500)
                 colour = colours[first.label]
@@ -130,7 +132,7 @@ def _average(study: Study) -> Iterator[Panel]:
     if len({r.env for r in reported}) < 2 or not is_normal(reported):
         return
     colours = _colours(study.results)
-    for base in dict.fromkeys(r.base for r in reported):
+    for base in dict.fromkeys(r.base for r in reported if not r.stepless):
         sides: dict[str, list[list[Result]]] = {}
         for (_, label, _), runs in cells(r for r in reported if r.base == base).items():
             sides.setdefault(label, []).append(runs)

@@ -30,8 +30,14 @@ def train(
     then kept from before it too, so that a run that is given more steps later loses nothing.
 
     The policy it starts from is kept too: it may be a clone, and the curve begins there. Whatever
-    ends it, an interruption or an error, the last finished iteration is kept.
+    ends it, an interruption or an error, the last finished iteration is kept. A method that takes
+    no steps is done with that policy, whatever ``total`` is.
     """
+    if not run.built.takes_steps:
+        run.keep_policy()
+        run.checkpoint()
+        on_snapshot(run)
+        return
     if run.steps >= total:
         return
     saved, before = run.k, run.steps

@@ -87,6 +87,8 @@ def _environments(chosen: list[Job]) -> None:
                 opened.callback(env.close)
             if cfg is not None:
                 build.check_sizes(cfg, made[name, horizon])
+                if cfg.base in BASES:
+                    build.method_of(cfg, made[name, horizon].horizon, None)
 
 
 def _complete(sweep: Sweep, chosen: list[Job]) -> None:

@@ -11,7 +11,7 @@ import tiny
 from known import double
 
 from soar_il import config
-from soar_il.bases import BASES, csil_plain
+from soar_il.bases import BASES, cloning, csil_plain
 from soar_il.bases.given import Given
 from soar_il.build import method_of
 from soar_il.configure import resolve
@@ -38,7 +38,7 @@ def made(name, preset="tuned", **changes):
     given = Given(horizon=64, fresh=2048, hidden=changes["hidden"])
     fields = {f.name for f in dataclasses.fields(settings)} - unread(settings)
     changes = {key: value for key, value in changes.items() if key in fields}
-    if name.startswith("csil"):
+    if isinstance(settings, cloning.Settings):
         changes.setdefault("steps", 200)
     return entry.make(dataclasses.replace(settings, **changes), given)
 
@@ -166,7 +166,7 @@ def test_a_state_only_cost_ignores_actions_bitwise(name, expert, learner):
 @pytest.mark.parametrize("name", [n for n in tiny.EVERY_BASE if made(n).needs.actions])
 def test_a_state_action_cost_reads_actions(name, learner):
     rng = np.random.default_rng(0)
-    base = made(name, steps_per_step=3.0, learning_rate=3e-3)
+    base = made(name, steps_per_step=3.0, learning_rate=3e-3, reward_of="pairs")
     expert = data_of(rng, centre=-1.0, push=0.5)
     cost, _ = fitted(base, expert, learner)
     theirs, ours = (d.draw(jax.random.key(2), 200) for d in (expert, learner))
@@ -195,7 +195,7 @@ def test_swapping_expert_and_learner_turns_the_cost_round(name, preset, expert, 
     assert np.mean(base.cost(cost, theirs)) > np.mean(base.cost(cost, ours))
 
 
-@pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa", "rkl"])
+@pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa", "rkl", "gail", "gaifo"])
 def test_a_method_compares_the_occupancies_of_its_discount(name):
     """They differ in their first step alone: the more that weighs, the larger the gap."""
     start = np.zeros((11, SPEC.observation), np.float32)

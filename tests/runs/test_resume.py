@@ -257,7 +257,8 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
 
 @pytest.mark.parametrize("base", tiny.EVERY_BASE)
 def test_save_and_load_go_on_exactly(tmp_path, base):
-    with tiny.imitator(base=base, critics=4) as imitator:  # compiled by the leak tests too
+    critics = tiny.most(base)  # compiled by the leak tests too
+    with tiny.imitator(base=base, critics=critics) as imitator:
         imitator.learn(120).save(tmp_path / "saved")
         after = imitator.learn(120).fingerprint()
     with Imitator.load(tmp_path / "saved", env=toys.PointMass) as loaded:
