@@ -6,6 +6,7 @@ purpose = "report"             # or "selection": seeds that chose a setting repo
 [options]                      # the command's own, for every job; settings go to --set
 [grid]                         # an option's name and the values it takes
 [[where]]                      # {env = "Ant-v5", set = {sigma = 10.0}}: special cases
+                               # {base = "bc", critics = 4, skip = true}: no such job
 """
 
 import dataclasses
@@ -98,9 +99,10 @@ def read(path: Path, kinds: Mapping[str, Kind]) -> Sweep:
         for value in values:
             kind.check(name, value, where)
     for rule in rules:
-        if "set" not in rule:
-            raise ConfigError("a case of where has no set", where, "write set = {sigma = 10.0}")
-        for name, value in _flat(rule["set"]).items():
+        if "set" not in rule and rule.get("skip") is not True:
+            do = "write set = {sigma = 10.0}, or skip = true"
+            raise ConfigError("a case of where has no set", where, do)
+        for name, value in _flat(rule.get("set", {})).items():
             kind.check(name, value, where)
     jobs = expand(kind, options, grid, rules)
     title = said.get("title", path.stem)
@@ -119,16 +121,23 @@ def expand(
         if seed is not None:
             chosen["seed"] = seed
         made = {**options, **chosen}
+        if any(rule.get("skip") and _fits(rule, made) for rule in rules):
+            continue
         for rule in rules:
-            if all(made.get(name) == value for name, value in rule.items() if name != "set"):
+            if _fits(rule, made):
                 # A value of the grid is the job's own; the rule is for what was left open.
-                made = {**made, **_flat(rule["set"]), **chosen}
+                made = {**made, **_flat(rule.get("set", {})), **chosen}
         if made.get("critics") == 1:
             made.pop("sigma", None)  # one pair has no spread to clip
         row = _row(kind, made, [axis for axis in axes if axis in made])
         name = f"{row}-seed{made.get('seed', 0)}" if "seed" in kind.options else row
         jobs.setdefault(name, Job(name, kind, made, row))
     return tuple(jobs.values())
+
+
+def _fits(rule: dict[str, Any], made: Options) -> bool:
+    """Whether a case of ``where`` is that of this job."""
+    return all(made.get(name) == rule[name] for name in rule if name not in ("set", "skip"))
 
 
 def beginning(options: Options) -> str:

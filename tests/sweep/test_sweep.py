@@ -248,6 +248,13 @@ def test_one_critic_has_no_clip_value_and_special_cases_apply(tmp_path):
     assert made.jobs[-1].arguments(Path("o"))[-2:] == ["--set", "learner.alpha=0.5"]
 
 
+def test_a_job_can_be_left_out_of_the_grid(tmp_path):
+    text = "[grid]\nenv = ['A']\nbase = ['x', 'bc']\ncritics = [1, 4]\n"
+    made = read(tmp_path, text + "[[where]]\nbase = 'bc'\ncritics = 4\nskip = true\n")
+    names = ["A/x-L1-seed0", "A/x-L4-seed0", "A/bc-L1-seed0"]
+    assert [job.name for job in made.jobs] == names
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
