@@ -115,7 +115,7 @@ def repeated(
 ) -> tuple[Any, Metrics]:
     """``once(state, key)`` so many times; metrics are means."""
 
-    def body(n: Count, carry: Any) -> Any:
+    def body(n: Count | int, carry: Any) -> Any:  # an int where nothing is compiled
         state, sums = carry
         state, seen = once(state, jax.random.fold_in(key, n))
         return state, jax.tree.map(jnp.add, sums, seen)
