@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from soar_il.bases import csil, csil_plain, f_irl, iq_learn, ls_iq, ml_irl, sqil
+from soar_il.bases import csil, csil_plain, f_irl, iq_learn, ls_iq, ml_irl, opt_ail, sqil
 from soar_il.bases.api import Base
 from soar_il.bases.given import Given
 
@@ -24,6 +24,8 @@ BASES: dict[str, Entry] = {
     "csil-plain": Entry(csil_plain.Settings, cache(csil_plain.make)),
     "iq-learn": Entry(iq_learn.Settings, cache(iq_learn.make)),
     "ls-iq": Entry(ls_iq.Settings, cache(ls_iq.make)),
+    "opt-ail": Entry(opt_ail.Settings, cache(partial(opt_ail.make, state_only=False))),
+    "opt-ail-so": Entry(opt_ail.Settings, cache(partial(opt_ail.make, state_only=True))),
     "sqil": Entry(sqil.Settings, cache(sqil.make)),
     "rkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="rkl")), presets="f-irl"),
     "fkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="fkl")), presets="f-irl"),
