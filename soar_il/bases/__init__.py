@@ -4,7 +4,17 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from soar_il.bases import csil, csil_plain, f_irl, iq_learn, ls_iq, ml_irl, opt_ail, sqil
+from soar_il.bases import (
+    adril,
+    csil,
+    csil_plain,
+    f_irl,
+    iq_learn,
+    ls_iq,
+    ml_irl,
+    opt_ail,
+    sqil,
+)
 from soar_il.bases.api import Base
 from soar_il.bases.given import Given
 
@@ -18,6 +28,7 @@ class Entry(NamedTuple):
 
 
 BASES: dict[str, Entry] = {
+    "adril": Entry(adril.Settings, cache(adril.make)),
     "ml-irl": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=True))),
     "ml-irl-sa": Entry(ml_irl.Settings, cache(partial(ml_irl.make, state_only=False))),
     "csil": Entry(csil.Settings, cache(csil.make)),
