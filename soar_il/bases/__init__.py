@@ -13,6 +13,7 @@ from soar_il.bases import (
     ls_iq,
     ml_irl,
     opt_ail,
+    smiling,
     sqil,
 )
 from soar_il.bases.api import Base
@@ -37,6 +38,7 @@ BASES: dict[str, Entry] = {
     "ls-iq": Entry(ls_iq.Settings, cache(ls_iq.make)),
     "opt-ail": Entry(opt_ail.Settings, cache(partial(opt_ail.make, state_only=False))),
     "opt-ail-so": Entry(opt_ail.Settings, cache(partial(opt_ail.make, state_only=True))),
+    "smiling": Entry(smiling.Settings, cache(smiling.make)),
     "sqil": Entry(sqil.Settings, cache(sqil.make)),
     "rkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="rkl")), presets="f-irl"),
     "fkl": Entry(f_irl.Settings, cache(partial(f_irl.make, f="fkl")), presets="f-irl"),
