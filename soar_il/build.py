@@ -16,7 +16,7 @@ from soar_il.demos import Demos
 from soar_il.demos.fit import require_fit
 from soar_il.engine import parts as engine
 from soar_il.engine import replay
-from soar_il.engine.collect import Collector
+from soar_il.engine.collect import Collector, Wanted
 from soar_il.engine.parts import Kit
 from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.view import View, view_of
@@ -40,6 +40,7 @@ class Built(NamedTuple):
     spec: Spec
     no_data: Callable[[], Any]  # D^0 anew
     kept: Callable[[Any], Layers]  # pi^k -> what is evaluated and saved
+    wanted: Callable[[Any], Wanted]  # pi^k -> how much the next iteration collects
     trajectory: Any = Trajectory  # what collect makes a list of
 
 
@@ -72,6 +73,7 @@ def built(kit: Kit, cfg: Config, expert: Any, collector: Collector) -> Built:
         kit.spec,
         partial(engine.no_data, kit.spec, cfg.learner),
         partial(engine.kept, kit.algorithm),
+        collector.wanted,
     )
 
 

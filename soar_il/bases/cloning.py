@@ -1,7 +1,6 @@
 """Behavioural cloning: a squashed Gaussian fitted to the expert's pairs of state and action."""
 
 import dataclasses
-from functools import partial
 from typing import Any
 
 import jax
@@ -70,4 +69,4 @@ def cloned(
         return (optax.apply_updates(layers, step), optimiser), {"cloning": value}
 
     start = layers, adam.init(layers)
-    return jax.jit(partial(fitting.repeated, once))(start, jnp.int32(s.steps), rest)[0][0]
+    return fitting.in_parts("cloning the expert", once, start, s.steps, rest)[0]

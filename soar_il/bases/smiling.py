@@ -99,8 +99,13 @@ def make(settings: Settings, given: Given) -> Base:
             Fit(layers, adam.init(layers))
             for layers in (mlp.init(k, (d + EMBEDDING, *s.hidden, d)) for k in keys[:2])
         ]
-        steps = jnp.int32(s.expert_steps)
-        theirs, _ = fitting.repeated(lambda f, k: fitted(f, expert, k), fits[0], steps, keys[2])
+        theirs = fitting.in_parts(
+            "diffusion model of the expert",
+            lambda f, k: fitted(f, expert, k),
+            fits[0],
+            s.expert_steps,
+            keys[2],
+        )
         noise = jax.random.normal(jax.random.fold_in(key, 1), (s.times, d))
         zero = jnp.zeros((), jnp.float32)
         return Models(theirs.layers, fits[1], noise, zero, zero + 1, jnp.int32(0))

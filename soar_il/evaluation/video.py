@@ -11,7 +11,7 @@ import imageio.v3 as iio
 import numpy as np
 from PIL import Image, ImageDraw
 
-from soar_il.envs.blind import make
+from soar_il.envs.blind import made
 from soar_il.envs.play import episode
 from soar_il.envs.scored import scored
 from soar_il.errors import EnvError
@@ -97,18 +97,12 @@ def write(path: Path, frames: Sequence[np.ndarray]) -> Path:
 def _drawable(env: str) -> gym.Env:
     """Seen by the camera that follows the robot, where there is one."""
 
-    def made(**camera: Any) -> gym.Env:
-        return gym.make(env, render_mode="rgb_array", **camera)
-
-    try:
-        plain = make(made)
-        model: Any = getattr(plain.unwrapped, "model", None)
-        if model is None or "track" not in [model.camera(n).name for n in range(model.ncam)]:
-            return plain
-        plain.close()
-        return make(lambda: made(camera_name="track"))
-    except gym.error.Error as error:
-        raise EnvError(f"cannot be drawn: {error}", env) from None
+    plain = made(env, render_mode="rgb_array")
+    model: Any = getattr(plain.unwrapped, "model", None)
+    if model is None or "track" not in [model.camera(n).name for n in range(model.ncam)]:
+        return plain
+    plain.close()
+    return made(env, render_mode="rgb_array", camera_name="track")
 
 
 def _frame(env: gym.Env) -> np.ndarray:

@@ -9,11 +9,11 @@ import optax
 
 from soar_il import optimism
 from soar_il.bases.api import Base, Cost, Look
-from soar_il.bases.fitting import repeated
+from soar_il.bases.fitting import in_parts
 from soar_il.learners.settings import Settings
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
-from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Tree
+from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Transitions, Tree
 
 
 class Policy(NamedTuple):
@@ -59,7 +59,7 @@ def each(
     observations: Float[Array, "*m B s"],
     actions: Float[Array, "*n B a"],
     norm: bool = False,
-) -> Float[Array, "stack B"]:
+) -> Float[Array, "two_L B"]:
     """All 2L critics on shared inputs [B, d] or on inputs of their own [2L, B, d]."""
     shape = (*actions.shape[:-1], observations.shape[-1])
     x = jnp.concatenate([jnp.broadcast_to(observations, shape), actions], axis=-1)
@@ -91,7 +91,7 @@ def optimistic_q(
 def towards(
     critics: Critics,
     goal: Float[Array, "L B"],
-    batch: Batch,
+    batch: Transitions,
     loss: Callable[[Look], Array],
     s: Settings,
     policy: Policy,
@@ -154,7 +154,7 @@ def of_the_expert(
         return towards(critics, goal, batch, loss, s, no_policy, key, shown)
 
     no_policy = Policy(none_yet, none_yet, 0.0)
-    return repeated(once, critics, jnp.int32(steps), key)[0]
+    return in_parts("critics of the expert", once, critics, steps, key)
 
 
 def none_yet(*given: Any) -> Any:
