@@ -86,7 +86,7 @@ def fitted(
     penalty: float,
     key: PRNGKey,
 ) -> tuple[Fit, Scalar]:
-    """One step on expert against learner, from states, a penalty a coordinate; and the loss."""
+    """One step on expert against learner, from states; and the loss. penalty: a coordinate."""
     keys = jax.random.split(key, 3)
     drawn = draw(expert, keys[0]), draw(data, keys[1], recent)
     theirs, ours = ((batch.observations, fitting.shares(batch)) for batch in drawn)
