@@ -55,7 +55,7 @@ USERS = {
     "elsewhere": """
         soar sweep --list -> state-only
         soar sweep first --dry-run -> ml-irl-L1-seed0: new
-        soar demos list -> Hopper-v5
+        soar demos info Hopper-v5 -> trajectories
         soar expert table -> Hopper-v5
         soar tabular --critics 1 2 --seeds 2 --iterations 20 -> ablation.png
     """,
