@@ -9,10 +9,11 @@ import optax
 
 from soar_il import optimism
 from soar_il.bases.api import Base, Cost, Look
-from soar_il.bases.fitting import in_parts
+from soar_il.bases.fitting import repeated
 from soar_il.learners.settings import Settings
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
+from soar_il.terminal.phases import phase
 from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Transitions, Tree
 
 
@@ -154,7 +155,8 @@ def of_the_expert(
         return towards(critics, goal, batch, loss, s, no_policy, key, shown)
 
     no_policy = Policy(none_yet, none_yet, 0.0)
-    return in_parts("critics of the expert", once, critics, steps, key)
+    phase(f"critics of the expert: {steps:,} steps")
+    return repeated(once, critics, jnp.int32(steps), key)[0]
 
 
 def none_yet(*given: Any) -> Any:
