@@ -41,7 +41,7 @@ format: setup
 
 docs: $(DOCS)/ready
 	$(DOCS)/bin/mkdocs build --strict --quiet
-	@echo "the site: build/site/index.html"
+	@echo "the site: build/site/index.html; with search: python3 -m http.server -d build/site"
 
 $(DOCS)/ready: docs.lock
 	$(PYTHON) -m venv --clear $(DOCS)

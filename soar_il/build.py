@@ -93,6 +93,9 @@ def method_of(cfg: Config, horizon: int, base: Base | None) -> Base:
     if not method.needs.steps and s.critics > 1:
         what = f"{cfg.base} takes no steps and has no critics, and learner.critics is {s.critics}"
         raise ConfigError(what, do="give --critics 1")
+    if method.needs.expert_rows and s.share_moves and not s.expert_share_last:
+        what = f"{cfg.base} learns from the expert's rows, and learner.expert_share_last is 0"
+        raise ConfigError(what, do="give more than 0")
     if method.needs.actions or not s.expert_share or method.infer_actions:
         return method
     return _inferring(method, s.inverse_hidden, s.updates_per_step)

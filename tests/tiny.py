@@ -27,6 +27,7 @@ COST = {  # those of them that a method has
     "width": 16,
     "critic_steps": 20,
     "centres": 16,
+    "expert_steps": 20,
 }
 
 

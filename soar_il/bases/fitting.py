@@ -156,7 +156,7 @@ def some(
 ) -> Any:
     """Steps ``first`` to ``last`` of (state, sums of metrics)."""
 
-    def body(n: Count, carry: Any) -> Any:
+    def body(n: Count | int, carry: Any) -> Any:  # an int where nothing is compiled
         state, sums = carry
         state, seen = once(state, jax.random.fold_in(key, n))
         return state, jax.tree.map(jnp.add, sums, seen)

@@ -18,6 +18,7 @@ from soar_il.errors import EnvError
 from soar_il.runs.snapshot import Snapshot
 
 HEIGHT, STRIP, FPS = 320, 40, 25
+COLOURS = 64  # of a GIF
 
 
 class Clip(NamedTuple):
@@ -90,8 +91,17 @@ def write(path: Path, frames: Sequence[np.ndarray]) -> Path:
         os.environ.setdefault("IMAGEIO_FFMPEG_NO_PREVENT_SIGINT", "1")
         iio.imwrite(path, np.stack(frames), fps=FPS, codec="libx264", macro_block_size=2)
     else:
-        iio.imwrite(path, np.stack(frames), duration=1000 / FPS, loop=0)
+        _write_gif(path, frames)
     return path
+
+
+def _write_gif(path: Path, frames: Sequence[np.ndarray]) -> None:
+    """Every second frame, in the colours of three of them: a page has room for a few megabytes."""
+    images = [Image.fromarray(frame) for frame in frames[::2]]
+    three = np.concatenate([frames[n] for n in (0, len(frames) // 2, -1)])
+    palette = Image.fromarray(three).quantize(COLOURS)
+    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    first.save(path, save_all=True, append_images=rest, duration=2000 // FPS, loop=0)
 
 
 def _drawable(env: str) -> gym.Env:
