@@ -10,7 +10,18 @@ from typing import Any
 
 import tyro
 
-from soar_il.commands import deep, demos, experts, report, settings, sweep, tabular, video
+from soar_il.commands import (
+    deep,
+    demos,
+    doctor,
+    experts,
+    export,
+    report,
+    settings,
+    sweep,
+    tabular,
+    video,
+)
 from soar_il.errors import SoarError
 from soar_il.terminal.progress import errors
 
@@ -21,8 +32,10 @@ COMMANDS: Commands = {
     "train": deep.train,
     "resume": deep.resume,
     "eval": deep.evaluate,
+    "export": export.export,
     "fingerprint": deep.fingerprint,
     "settings": settings.settings,
+    "doctor": doctor.doctor,
     "sweep": sweep.sweep,
     "report": report.report,
     "video": video.video,

@@ -97,8 +97,9 @@ def resume(run_dir: Folder, steps: int | None = None, allow_drift: bool = False)
         allow_drift: Go on although versions or threads are others; the bits may differ then.
     """
     from soar_il.evaluation import times
+    from soar_il.runs import plans
 
-    began, plan = times.now(), _read_plan(run_dir)
+    began, plan = times.now(), plans.read(run_dir)
     if steps is not None:
         check_steps(steps)
         plan["steps"] = steps
@@ -127,14 +128,14 @@ def evaluate(
     from rich.table import Table
 
     from soar_il.evaluation.score import Evaluator
-    from soar_il.runs import snapshot
-    from soar_il.runs.run import read_config
+    from soar_il.policy import Policy
+    from soar_il.runs.origin import read_config
 
     cfg = read_config(run_dir)
     paths = sorted((run_dir / "snapshots").glob("*.safetensors"))
     if not paths:
         raise ConfigError("no policy has been kept yet", str(run_dir), "train it first")
-    policies = [snapshot.load(path) for path in (paths[-1:] if last and not at else paths)]
+    policies = [Policy.load(path) for path in (paths[-1:] if last and not at else paths)]
     kept = {policy.steps: policy for policy in policies}
     if not kept.keys() >= set(at):
         raise ConfigError(
@@ -173,9 +174,10 @@ def fingerprint(run_dir: Folder, allow_drift: bool = False) -> None:
 def _resumed(folder: Path, allow_drift: bool) -> "Run":
     """An imitator's run or an expert's, from its newest checkpoint."""
     from soar_il.experts import sac
-    from soar_il.runs.run import Run, read_config
+    from soar_il.runs.origin import read_config
+    from soar_il.runs.run import Run
 
-    make = sac.build if read_config(folder).base == sac.NAME else None
+    make = sac.build if read_config(folder, verify=False).base == sac.NAME else None
     return Run.resume(folder, allow_drift=allow_drift, say=say, make=make)
 
 
@@ -183,9 +185,11 @@ def started(
     run: "Run", steps: int, evaluate_every: int, episodes: int, checkpoint_every: int, board: bool
 ) -> dict[str, Any]:
     """What `soar resume` will need to know."""
+    from soar_il.runs import plans
+
     plan = {"steps": steps, "evaluate_every": evaluate_every, "episodes": episodes}
     plan |= {"checkpoint_every": checkpoint_every, "tensorboard": board}
-    _write_plan(run.folder, plan)
+    plans.write(run.folder, plan)
     return plan
 
 
@@ -251,7 +255,7 @@ def assigned(settings: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
             raise ConfigError(f"--set {setting}", do="write NAME=VALUE, such as learner.alpha=0.1")
         try:
             value = tomllib.loads(f"x = {text}")["x"]
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             value = text
         *path, last = name.split(".")
         inner = nested
@@ -281,20 +285,3 @@ def check_steps(steps: int) -> None:
 
 def say(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
-
-
-def _write_plan(folder: Path, plan: dict[str, Any]) -> None:
-    import json
-
-    from soar_il.files import write_atomically
-
-    write_atomically(folder / "plan.json", (json.dumps(plan, indent=1) + "\n").encode())
-
-
-def _read_plan(folder: Path) -> dict[str, Any]:
-    import json
-
-    try:
-        return json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"has no readable plan.json ({error})", str(folder)) from None

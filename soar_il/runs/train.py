@@ -26,31 +26,39 @@ def train(
     """Iterate until ``total`` steps; a callback that returns False stops it.
 
     The policy it starts from is kept too: it may be a clone, and the curve begins there. Whatever
-    ends it, an interruption or an error, the last finished iteration is kept.
+    ends it, an interruption or an error, the last finished iteration is kept. A full disk pauses
+    it; only on the way out after an interruption is everything tried once.
     """
     if run.steps >= total:
         return
     saved, before = run.k, run.steps
     if run.k == 0:
-        run.keep_policy()
+        run.patiently(run.keep_policy)
         on_snapshot(run)
+    ended = False
     try:
         for seen in run.iterate():
             last = run.steps >= total
             go_on = on_iteration(seen) is not False
             if last or not go_on or _passed(before, run.steps, keep.snapshot):
-                run.keep_policy()
+                run.patiently(run.keep_policy)
                 on_snapshot(run)
             if _passed(before, run.steps, keep.checkpoint):
                 saved = _try_checkpoint(run, saved)
             before = run.steps
             if last or not go_on:
                 break
+        ended = True
     finally:
         if run.k > saved:
+            write = run.patiently if ended else _once
             if run.steps >= total or _passed(before, run.steps, keep.snapshot):
-                run.keep_policy()  # or the curve would lack a point that another run has
-            run.checkpoint()
+                write(run.keep_policy)  # or the curve would lack a point that another run has
+            write(run.checkpoint)
+
+
+def _once(write: Callable[[], object]) -> object:
+    return write()
 
 
 def _try_checkpoint(run: Run, saved: int) -> int:

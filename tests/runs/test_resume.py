@@ -23,6 +23,7 @@ from soar_il.errors import StorageError
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep
 from soar_il.runs.train import train as train_run
+from soar_il.seal import seal
 
 STEPS = 2400
 
@@ -239,7 +240,8 @@ def test_other_versions_are_refused_and_named(tmp_path):
     path = tmp_path / "run" / "provenance.json"
     about = json.loads(path.read_text())
     about["versions"]["jax"] = "0.0.1"
-    path.write_text(json.dumps(about))
+    del about["sha256"]
+    path.write_bytes(seal(about, "sha256"))
     with pytest.raises(StorageError, match=r"0\.0\.1"):
         Run.resume(tmp_path / "run", toys.PointMass)
     said = []
