@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: setup extras run test check format bench clean
+.PHONY: setup extras run test soak mutants check format bench clean
 
 setup: $(VENV)/ready
 
@@ -29,6 +29,12 @@ run: setup
 test: setup
 	$(BIN)/python -m pytest
 
+soak: setup
+	SOAK=$(SOAK) $(BIN)/python -m pytest -m 'soak or not soak'
+
+mutants: setup
+	$(BIN)/python tests/mutants.py
+
 check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -39,6 +45,7 @@ format: setup
 	$(BIN)/ruff check --fix .
 
 bench: setup
+	$(BIN)/python benchmarks/compare.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/deep.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/tabular.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/sweep.py

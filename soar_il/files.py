@@ -108,10 +108,11 @@ def patiently(write: Callable[[], T], say: Callable[[str], None]) -> T:
                 raise
             wait = WAITS[min(tried, len(WAITS) - 1)]
             if tried % SAY_EVERY == 0:
-                say(
-                    f"paused, nothing is lost: {error}\n  it goes on by itself when it can; "
-                    "Ctrl-C stops it"
-                )
+                with contextlib.suppress(OSError):  # the output may be on that disk too
+                    say(
+                        f"paused, nothing is lost: {error}\n  it goes on by itself when it can; "
+                        "Ctrl-C stops it"
+                    )
             pause(wait)
         else:
             if tried:

@@ -36,10 +36,13 @@ def cost(base):
     return {name: value for name, value in COST.items() if name in fields}
 
 
-SETTINGS = [
-    *(f"learner.{name}={value}" for name, value in LEARNER.items()),
-    *(f"cost.{name}={value}" for name, value in cost("ml-irl").items()),
-]
+def settings(base):
+    """The same as a command is given them."""
+    learner = (f"learner.{name}={value}" for name, value in LEARNER.items())
+    return [*learner, *(f"cost.{name}={value}" for name, value in cost(base).items())]
+
+
+SETTINGS = settings("ml-irl")
 
 
 def register():

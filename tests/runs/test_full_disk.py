@@ -1,6 +1,7 @@
 """A disk that is full or read-only pauses a run, which says so and loses nothing."""
 
 import errno
+import io
 import itertools
 import os
 import subprocess
@@ -14,6 +15,7 @@ from soar_il.errors import StorageError
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep
 from soar_il.runs.train import train as train_run
+from soar_il.terminal import progress
 
 STEPS = 400
 ROOT = sys.platform == "linux" and os.geteuid() == 0
@@ -147,3 +149,16 @@ def test_a_disk_that_is_really_full(whole, small_disk, monkeypatch, what, end):
         finally:
             run.close()
     assert kept(folder) == whole[1]
+
+
+@pytest.mark.parametrize(("code", "passes"), [("ENOSPC", True), ("EPIPE", False)])
+def test_output_that_does_not_fit_is_lost_and_the_work_is_not(code, passes):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(getattr(errno, code), "no")
+
+    shown = progress.Forgiving(file=Full())
+    if passes:
+        return shown.print("far along")
+    with pytest.raises(OSError, match="no"):
+        shown.print("far along")
