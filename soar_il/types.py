@@ -4,7 +4,7 @@ Letters in the shapes: B rows of a minibatch, L critics, s and a coordinates of 
 of an action, T steps of an episode.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -22,7 +22,7 @@ Metrics = dict[str, Any]  # numbers by name
 Tree = Any  # a nest of tuples with arrays at its ends
 
 __all__ = ["Array", "Batch", "Bool", "Count", "Float", "Int", "Metrics", "PRNGKey", "Scalar"]
-__all__ += ["Spec", "Trajectories", "Trajectory", "Treated", "Tree"]
+__all__ += ["Spec", "Trajectories", "Trajectory", "Transitions", "Treated", "Tree"]
 
 
 class Spec(NamedTuple):
@@ -47,6 +47,22 @@ class Batch(NamedTuple):
     weights: Float[Array, "*B"]  # steps it stands for: 1, or 1 / (1 - gamma) where the
     # absorbing state stays
     expert: Bool[Array, "*B"]  # whether it is one of the expert's
+
+
+if TYPE_CHECKING:
+    Transitions = Batch
+else:
+
+    @runtime_checkable
+    class Transitions(Protocol):
+        """A minibatch: a ``Batch``, or an expert's, which has its true costs beside it."""
+
+        observations: Array
+        actions: Array
+        next_observations: Array
+        continues: Array
+        weights: Array
+        expert: Array
 
 
 class Trajectories(NamedTuple):

@@ -156,7 +156,7 @@ def test_the_command_records_a_run(run, tmp_path, monkeypatch, capsys):
     for words in ([], ["Hopper-v5", "--run", run], ["--run", run], ["--run", run, "--at", 7]):
         with pytest.raises(SystemExit):
             soar(*words)
-    out = capsys.readouterr().out
+    out = capsys.readouterr().err
     for said in ("needs an environment or a run", "--overwrite", "no policy was kept at 7 steps"):
         assert said in out
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from soar_il.bases.api import half_recent
 from soar_il.engine.replay import Replay
 from soar_il.learners.settings import Settings
-from soar_il.types import Batch, PRNGKey
+from soar_il.types import Batch, PRNGKey, Transitions
 
 
 class Draws(NamedTuple):
@@ -19,7 +19,7 @@ class Draws(NamedTuple):
     s: Settings
     shows_expert: bool  # whether the base method's loss looks at demonstrations
 
-    def each(self, key: PRNGKey) -> Batch:
+    def each(self, key: PRNGKey) -> Transitions:
         """A minibatch for every critic, [L, B]."""
         n, k, (ours, theirs) = self._split(key)
         own = self.own.draw_each(ours, n - k, self.s.critics, half_recent(n - k, self.s.recent))
@@ -27,7 +27,7 @@ class Draws(NamedTuple):
             return own
         return joined(own, self.expert.draw_each(theirs, k, self.s.critics))
 
-    def shared(self, key: PRNGKey) -> Batch:
+    def shared(self, key: PRNGKey) -> Transitions:
         """One minibatch of all data, [B]."""
         n, k, (ours, theirs) = self._split(key)
         own = self.own.draw(ours, n - k, half_recent(n - k, self.s.recent))

@@ -84,7 +84,7 @@ def parts(kit: Kit, expert: Tree, collector: Collector) -> Parts:
         require_finite({"critics": c, "policy": policy}, seen)
         return c, pi._replace(policy=policy, updates=pi.updates + done), seen | tried
 
-    def judged(pi: Played, data: Replay) -> tuple[Played, Metrics]:
+    def judged(pi: Played, data: Any) -> tuple[Played, Metrics]:
         if not s.trial_every:
             return pi, {}
         current = algorithm.kept(pi.policy)

@@ -5,17 +5,17 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from soar_il import soar
 from soar_il.networks.mlp import Layers
-from soar_il.types import Batch, PRNGKey
+from soar_il.types import Batch, PRNGKey, Transitions
 
 
 @runtime_checkable
 class Minibatches(Protocol):
     """Where lines 7-11 draw from. The same key gives the same rows."""
 
-    def each(self, key: PRNGKey) -> Batch:
+    def each(self, key: PRNGKey) -> Transitions:
         """A minibatch for every critic, [L, B]."""
 
-    def shared(self, key: PRNGKey) -> Batch:
+    def shared(self, key: PRNGKey) -> Transitions:
         """One minibatch of all data, [B]."""
 
     def demonstrations(self, key: PRNGKey) -> Batch | None:

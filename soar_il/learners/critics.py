@@ -13,7 +13,7 @@ from soar_il.bases.fitting import repeated
 from soar_il.learners.settings import Settings
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
-from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Tree
+from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Transitions, Tree
 
 Value = Callable[[Layers, Array], Array]  # (layers, states) -> [L, 2, B]
 
@@ -53,7 +53,7 @@ def each(
     observations: Float[Array, "B s"],
     actions: Float[Array, "*n B a"],
     norm: bool = False,
-) -> Float[Array, "2L B"]:
+) -> Float[Array, "two_L B"]:
     """All 2L critics on shared actions [B, d] or on actions of their own [2L, B, d]."""
     shape = (*actions.shape[:-1], observations.shape[-1])
     x = jnp.concatenate([jnp.broadcast_to(observations, shape), actions], axis=-1)
@@ -85,7 +85,7 @@ def optimistic_q(
 def towards(
     critics: Critics,
     goal: Float[Array, "L B"],
-    batch: Batch,
+    batch: Transitions,
     loss: Callable[[Look], Array],
     s: Settings,
     value: Value,

@@ -33,7 +33,7 @@ def read(places: Sequence[Path], expert_returns: dict[str, float] | None = None)
         for path in books:
             said = book.read(path)
             titles.append(said["title"])
-            asked += [job["settings"] for job in said["jobs"] if job["settings"]]
+            asked += [_asked(said, job) for job in said["jobs"] if job["settings"]]
             jobs = [job for job in said["jobs"] if job["name"] not in seen]
             seen |= {job["name"] for job in jobs}
             found += _swept(path.parent, said, jobs)
@@ -70,6 +70,12 @@ def beside(places: Sequence[Path]) -> Path:
     if first.is_file() and len(book.found(first.parent)) > 1:  # figures that share their runs
         return first.parent / f"report-{first.name.removesuffix(book.SUFFIX)}"
     return root(first) / "report"
+
+
+def _asked(said: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    """A job's settings, and its steps where the settings themselves are the result."""
+    steps = {} if said["trained"] else {"steps": job["options"].get("steps", "-")}
+    return steps | job["settings"]
 
 
 def _books(place: Path) -> list[Path]:

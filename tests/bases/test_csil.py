@@ -238,7 +238,12 @@ def test_the_prior_stands_in_backup_and_floor():
     actions, _ = gaussian.sample(actor.layers, SPEC, states, noise_of(key, batch))
     np.testing.assert_allclose(held, plain - 0.9 * 0.5 * np.sum(actions, -1), rtol=1e-4, atol=1e-5)
     floored = backup(c, actor, 0 * one, batch, key, s=s, least=100.0)
-    np.testing.assert_allclose(floored, 90.0, rtol=1e-6)
+    entropy = (
+        0.5 * 2 * np.log(2)
+    )  # alpha times the uniform policy's, which a soft value may go below
+    np.testing.assert_allclose(floored, 0.9 * (100.0 - entropy / 0.1), rtol=1e-6)
+    held = backup(c, actor, 0 * one, batch, key, s=s, least=100.0, log_prior=lambda s, a: a[..., 0])
+    np.testing.assert_allclose(held, 90.0, rtol=1e-6)  # relative to a prior there is no such gain
 
 
 def test_critics_begin_as_those_of_the_expert(expert):

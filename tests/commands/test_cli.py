@@ -121,7 +121,7 @@ def test_mistakes_are_explained_in_a_line(monkeypatch, tmp_path, capsys, argumen
     with pytest.raises(SystemExit) as stop:
         soar(monkeypatch, *filled)
     assert stop.value.code == 2
-    printed = " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().err.split())
     assert says in printed
     assert "Traceback" not in printed
 
