@@ -67,11 +67,10 @@ def examine(demos: Demos, env: blind.Source) -> list[Check]:
         if made is not env:
             made.close()
     known = motion.usable(motion.rules(seen), motion.rows(demos))
-    checks = [Check("sizes and bounds"), *_simulator(demos, made), _data_alone(demos)]
-    checks += [_ends(demos, limit, name)]
+    checks = [Check("sizes and bounds"), _data_alone(demos), _ends(demos, limit, name)]
     checks += [_starts(demos, seen), _scale(demos, seen, known)]
     checks += [*_movement(demos, known, name, scaled=bool(checks[-1].found))]
-    return [*checks, _pairs(demos, seen, known)]
+    return [*checks, _pairs(demos, seen, known), *_simulator(demos, made)]
 
 
 def spaces(env: blind.Source) -> tuple[Any, Any]:

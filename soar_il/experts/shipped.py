@@ -38,8 +38,13 @@ def folder() -> Path:
 
 def cards(where: Path | None = None) -> dict[str, dict[str, Any]]:
     """By environment."""
-    found = [files.read_json(p) for p in sorted((where or folder()).glob("*.json"))]
-    return {card["env"]: card for card in found}
+    found = {}
+    for path in sorted((where or folder()).glob("*.json")):
+        card = files.read_json(path)
+        if not all(isinstance(card.get(name), str) for name in ("env", "file", "sha256")):
+            raise StorageError("is not an expert's card", str(path), files.DAMAGED)
+        found[card["env"]] = card
+    return found
 
 
 def expert(env: str, where: Path | None = None) -> tuple[Policy, dict[str, Any]]:

@@ -8,13 +8,20 @@ from soar_il.commands import doctor
 from soar_il.errors import ConfigError
 
 
-def test_a_sound_machine_is_told_so(capsys):
+def test_a_sound_machine_is_told_so(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "_trained", lambda: True)
     doctor.doctor()
     out = capsys.readouterr().out
-    assert "trained, stopped and resumed exactly" in out
+    assert "self-test" in out
     assert "all is as it should be" in out
     for name in ("Python", "jax", "mujoco", "devices", "threads of a run", "drawing (GL)"):
         assert name in out
+
+
+def test_the_self_test_stops_and_resumes_a_run():
+    line = doctor.self_test()
+    assert line.fine, line
+    assert "trained, stopped and resumed exactly" in line.found
 
 
 def test_what_is_wrong_is_named_and_ends_with_an_error(monkeypatch, capsys):
