@@ -1,10 +1,11 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
+DOCS := .venv-docs
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: setup extras run test soak mutants check format bench clean
+.PHONY: setup extras run test soak mutants check format docs bench clean
 
 setup: $(VENV)/ready
 
@@ -23,7 +24,7 @@ $(VENV)/extras: $(VENV)/ready extras.lock
 
 run: setup
 	$(BIN)/soar sweep experiments/first.toml
-	-$(BIN)/soar video results/first/Hopper-v5/csil-L4-seed0
+	-$(BIN)/soar video results/first/Hopper-v5/ml-irl-L4-seed0 --stages 3 --seconds 6
 	$(BIN)/soar report results/first
 
 test: setup
@@ -44,6 +45,15 @@ format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(DOCS)/ready
+	$(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "the site: build/site/index.html; with search: python3 -m http.server -d build/site"
+
+$(DOCS)/ready: docs.lock
+	$(PYTHON) -m venv --clear $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r docs.lock
+	@touch $@
+
 bench: setup
 	$(BIN)/python benchmarks/compare.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/deep.py
@@ -51,4 +61,4 @@ bench: setup
 	PYTHONPATH=tests $(BIN)/python benchmarks/sweep.py
 
 clean:
-	rm -rf $(VENV) results dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) build results dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

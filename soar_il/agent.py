@@ -4,13 +4,13 @@ import dataclasses
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 import gymnasium as gym
 import numpy as np
 
+from soar_il import callbacks
 from soar_il.bases.api import Base
 from soar_il.configure import Config, resolve
 from soar_il.demos import Demos
@@ -19,13 +19,12 @@ from soar_il.errors import ConfigError, StorageError
 from soar_il.evaluation.score import Evaluator
 from soar_il.policy import Policy
 from soar_il.policy.sight import Termination
-from soar_il.runs import compiled
+from soar_il.runs import boards, compiled
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep, train
 from soar_il.soar import Seen
+from soar_il.terminal import phases
 from soar_il.terminal.training import TrainingProgress
-
-Callback = Callable[["Imitator", Seen], bool | None]
 
 
 class Imitator:
@@ -41,6 +40,9 @@ class Imitator:
         seed: Of every random draw.
         preset: tuned, paper, or a TOML file.
         folder: Where to keep the run; a temporary place unless given.
+        verbose: 0 prints nothing; 1 what it does, with a line for each tenth of the steps.
+        tensorboard_log: A folder for TensorBoard's events (needs the extra soar-il[tensorboard]).
+        wandb: A project of Weights & Biases (needs the extra soar-il[wandb]).
         learner: More settings of the learner, by name.
         cost: More settings of the base method, by name.
     """
@@ -56,10 +58,20 @@ class Imitator:
         seed: int = 0,
         preset: str = "tuned",
         folder: Path | str | None = None,
+        verbose: int = 0,
+        tensorboard_log: Path | str | None = None,
+        wandb: str = "",
         learner: dict[str, Any] | None = None,
         cost: dict[str, Any] | None = None,
         **settings: Any,
     ) -> None:
+        if "device" in settings:
+            do = "leave it out, and say JAX_PLATFORMS=cpu or cuda before Python starts"
+            raise ConfigError("JAX chooses the device", "device", do)
+        given: Any = env
+        if isinstance(given, gym.vector.VectorEnv):
+            do = "give an id or a function: collecting plays whole episodes, one after the other"
+            raise ConfigError("a vector environment cannot be learned in", "env", do)
         said: dict[str, Any] = {
             **settings,
             "critics": critics,
@@ -78,7 +90,12 @@ class Imitator:
         compiled.keep_compiled_programs()
         place = Path(folder or tempfile.mkdtemp(prefix="soar-il-"))
         try:
-            self._hold(Run.create(place, cfg, env, demos, method), temporary=folder is None)
+            with phases.heard_by(*([print] if verbose else [])):
+                run = Run.create(place, cfg, env, demos, method)
+            self._hold(run, folder is None, verbose)
+            self._boards = boards.opened(
+                place, None if tensorboard_log is None else Path(tensorboard_log), wandb
+            )
         except BaseException:
             if folder is None:
                 shutil.rmtree(place)
@@ -97,29 +114,34 @@ class Imitator:
     def learn(
         self,
         total_timesteps: int,
-        callback: Callback | list[Callback] | None = None,
+        callback: callbacks.Given = None,
         progress_bar: bool = False,
     ) -> "Imitator":
         """Train for this many more environment steps, to the end of the iteration that has them.
 
         Args:
             total_timesteps: How many steps more.
-            callback: Called after each iteration with this object and what the iteration saw, by
-                name; training stops when one returns False.
+            callback: A function, called after each iteration with this object and what the
+                iteration saw, by name; a ``soar_il.callbacks.Callback``; or a list of these.
+                Training stops when one returns False.
             progress_bar: Whether to show steps, rate and time left.
         """
         if total_timesteps < 1:
             raise ConfigError(f"total_timesteps is {total_timesteps}", do="give at least 1")
-        callbacks = callback if isinstance(callback, list) else [callback] if callback else []
-        total = self._run.steps + total_timesteps
-        with TrainingProgress(self._run.steps, total, show=progress_bar) as progress:
+        called, total = callbacks.Every(callback), self._run.steps + total_timesteps
+        progress = TrainingProgress(self._run.steps, total, progress_bar or self._verbose > 0)
 
-            def on_iteration(seen: Seen) -> bool:
-                progress.update(seen)
-                answers = [call(self, seen) for call in callbacks]  # each of them is called
-                return all(answer is not False for answer in answers)
+        def on_iteration(seen: Seen) -> bool:
+            progress.update(seen)
+            boards.seen(self._boards, seen)
+            return called.on_iteration(self, seen)
 
-            train(self._run, total, Keep(snapshot=0), on_iteration, lambda run: None)
+        called.on_start(self)
+        try:
+            with progress, phases.heard_by(progress.phase):
+                train(self._run, total, Keep(snapshot=0), on_iteration, lambda run: None)
+        finally:
+            called.on_end(self)
         return self
 
     def predict(
@@ -129,7 +151,18 @@ class Imitator:
         episode_start: Any = None,
         deterministic: bool = True,
     ) -> tuple[np.ndarray, Any]:
-        """As ``Policy.predict``: actions in the environment's units, and ``state`` as it was."""
+        """As ``Policy.predict``: actions in the environment's units, and ``state`` as it was.
+
+        Args:
+            observation: [d] or [n, d], or one of the environment's own where these are nested.
+            state: Of a recurrent policy; given back as it is, for there is none.
+            episode_start: Not needed.
+            deterministic: The policy's mode; else a new draw from it at each call, which
+                ``set_random_seed`` makes repeatable.
+        """
+        env = self._run.built.env
+        if env.nested and isinstance(observation, dict | tuple):
+            observation = env.flat(observation)
         return self.policy.predict(observation, state, episode_start, deterministic)
 
     @property
@@ -177,6 +210,7 @@ class Imitator:
         env: Source | None = None,
         base: Base | None = None,
         allow_drift: bool = False,
+        verbose: int = 0,
     ) -> "Imitator":
         """What ``save`` kept.
 
@@ -186,10 +220,12 @@ class Imitator:
             base: The base method again, where it is not one of the table.
             allow_drift: Whether to go on although versions or the machine are others, so that
                 training may continue with other bits.
+            verbose: As of a new one.
         """
         compiled.keep_compiled_programs()
         imitator = cls.__new__(cls)
-        imitator._hold(Run.resume(Path(path), env, base, allow_drift), temporary=False)
+        imitator._hold(Run.resume(Path(path), env, base, allow_drift), False, verbose)
+        imitator._boards = []
         return imitator
 
     def fingerprint(self) -> str:
@@ -198,10 +234,12 @@ class Imitator:
 
     def close(self) -> None:
         """Let go of the folder and the environment; forgetting the object does it too."""
+        while self._boards:
+            self._boards.pop().close()
         self._close()
 
-    def _hold(self, run: Run, temporary: bool) -> None:
-        self._run = run
+    def _hold(self, run: Run, temporary: bool, verbose: int) -> None:
+        self._run, self._verbose = run, verbose
         self.set_random_seed(run.cfg.seed)
         self._close = weakref.finalize(self, _let_go, run, temporary)
 

@@ -16,7 +16,7 @@ from soar_il.demos import Demos
 from soar_il.demos.fit import require_fit
 from soar_il.engine import parts as engine
 from soar_il.engine import replay
-from soar_il.engine.collect import Collector
+from soar_il.engine.collect import Collector, Wanted
 from soar_il.engine.parts import Kit
 from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.view import View, view_of
@@ -40,7 +40,9 @@ class Built(NamedTuple):
     spec: Spec
     no_data: Callable[[], Any]  # D^0 anew
     kept: Callable[[Any], Layers]  # pi^k -> what is evaluated and saved
+    wanted: Callable[[Any], Wanted]  # pi^k -> how much the next iteration collects
     trajectory: Any = Trajectory  # what collect makes a list of
+    takes_steps: bool = True  # or the policy of line 1 is the result
 
 
 def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -> Built:
@@ -72,20 +74,36 @@ def built(kit: Kit, cfg: Config, expert: Any, collector: Collector) -> Built:
         kit.spec,
         partial(engine.no_data, kit.spec, cfg.learner),
         partial(engine.kept, kit.algorithm),
+        collector.wanted,
+        takes_steps=kit.base.needs.steps,
     )
 
 
 def method_of(cfg: Config, horizon: int, base: Base | None) -> Base:
     """The base method, with an inverse model where its demonstrations' actions are inferred."""
     s: Settings = cfg.learner
-    given = Given(horizon, most_fresh(s, horizon), s.hidden)
+    given = Given(horizon, most_fresh(s, horizon), s.hidden, s.discount)
     method = base or BASES[cfg.base].make(cfg.cost, given)
     if method.needs.expert_rows and not s.expert_share:
         what = f"{cfg.base} learns from the expert's rows, and learner.expert_share is 0"
         raise ConfigError(what, do="give learner.expert_share = 0.5")
+    if method.needs.absorbing and cfg.termination != "absorbing":
+        what = f"{cfg.base} learns what the absorbing state costs, and termination is "
+        raise ConfigError(what + cfg.termination, do="give --termination absorbing")
+    if not method.needs.steps and s.critics > 1:
+        what = f"{cfg.base} takes no steps and has no critics, and learner.critics is {s.critics}"
+        raise ConfigError(what, do="give --critics 1")
+    if method.needs.expert_rows and s.share_moves and not s.expert_share_last:
+        what = f"{cfg.base} learns from the expert's rows, and learner.expert_share_last is 0"
+        raise ConfigError(what, do="give more than 0")
     if method.needs.actions or not s.expert_share or method.infer_actions:
         return method
     return _inferring(method, s.inverse_hidden, s.updates_per_step)
+
+
+def takes_steps(cfg: Config) -> bool:
+    """Whether a method of the table takes environment steps, or only clones."""
+    return BASES[cfg.base].make(cfg.cost, Given(0, 0, cfg.learner.hidden)).needs.steps
 
 
 _inferring = lru_cache(maxsize=16)(inferring)  # what is equal gives one object

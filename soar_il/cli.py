@@ -11,9 +11,11 @@ from typing import Any
 import tyro
 
 from soar_il.commands import (
+    audit,
     deep,
     demos,
     doctor,
+    evaluation,
     experts,
     export,
     report,
@@ -23,7 +25,7 @@ from soar_il.commands import (
     video,
 )
 from soar_il.errors import SoarError
-from soar_il.terminal.progress import errors
+from soar_il.terminal.progress import console, errors
 
 ABOUT = "Imitation learning with soft optimistic actor-critics. `soar --version` says which."
 Commands = dict[str, Callable[..., None]]
@@ -31,11 +33,12 @@ Commands = dict[str, Callable[..., None]]
 COMMANDS: Commands = {
     "train": deep.train,
     "resume": deep.resume,
-    "eval": deep.evaluate,
+    "eval": evaluation.evaluate,
     "export": export.export,
     "fingerprint": deep.fingerprint,
     "settings": settings.settings,
     "doctor": doctor.doctor,
+    "audit": audit.audit,
     "sweep": sweep.sweep,
     "report": report.report,
     "video": video.video,
@@ -73,6 +76,8 @@ class Terminated(KeyboardInterrupt):
 def main() -> None:
     """Run a sub-command; 2 for an error of the user's, 130 after Ctrl-C, 143 after SIGTERM."""
     signal.signal(signal.SIGTERM, _terminate)
+    if os.getcwd() not in sys.path:  # --env reach2d:Reach2D-v0 is reach2d.py of this folder
+        sys.path.append(os.getcwd())
     try:
         _dispatch(sys.argv[1:])
         sys.stdout.flush()
@@ -97,6 +102,7 @@ def _leave(code: int, said: str) -> None:
 
 
 def _dispatch(arguments: list[str]) -> None:
+    console.quiet = False
     if arguments == ["--version"]:
         print(f"soar-il {metadata.version('soar-il')}")
         return

@@ -47,6 +47,7 @@ class Batch(NamedTuple):
     weights: Float[Array, "*B"]  # steps it stands for: 1, or 1 / (1 - gamma) where the
     # absorbing state stays
     expert: Bool[Array, "*B"]  # whether it is one of the expert's
+    trajectory: Int[Array, "*B"]  # which of its data set it belongs to, counted from the first
 
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ else:
         continues: Array
         weights: Array
         expert: Array
+        trajectory: Array
 
 
 class Trajectories(NamedTuple):

@@ -163,4 +163,5 @@ def random_batch(seed, shape, dtype=np.float32):
         continues=(normals(seed + 3, shape) > 0).astype(dtype),
         weights=np.ones(shape, dtype),
         expert=np.zeros(shape, bool),
+        trajectory=np.zeros(shape, np.int32),
     )

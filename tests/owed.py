@@ -75,12 +75,17 @@ def look_of(q, v, y, expert, weights=None):
     nothing = np.zeros((1, rows, 1), np.float32)
     one = np.ones((1, rows), np.float32)
     weights = one if weights is None else np.float32(weights)[None]
-    batch = Batch(nothing, nothing, nothing, one, weights, expert[None])
+    batch = Batch(
+        nothing, nothing, nothing, one, weights, expert[None], np.zeros((1, rows), np.int32)
+    )
     return Look(
         q=jnp.asarray(np.float32(q)[None]),
         goal=jnp.asarray(np.float32(y)[None]),
         critics=None,
         value=lambda states: jnp.asarray(v, jnp.float32)[None],
+        act=None,
+        alpha=0.0,
+        key=None,
         batch=batch,
         expert=None,
         discount=GAMMA,

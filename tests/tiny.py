@@ -6,7 +6,9 @@ import gymnasium as gym
 import toys
 
 from soar_il.agent import Imitator
-from soar_il.bases import BASES
+from soar_il.bases import BASES, cloning
+from soar_il.build import takes_steps
+from soar_il.configure import resolve
 
 LEARNER = {
     "hidden": [16, 16],
@@ -25,15 +27,21 @@ COST = {  # those of them that a method has
     "width": 16,
     "critic_steps": 20,
     "centres": 16,
+    "expert_steps": 20,
 }
 
 
 def cost(base):
     """Small settings for a method of the table."""
     fields = {f.name for f in dataclasses.fields(BASES[base].settings)}
-    if base.startswith("csil"):
+    if issubclass(BASES[base].settings, cloning.Settings):
         return {**{n: v for n, v in COST.items() if n in fields - {"hidden"}}, "steps": 200}
     return {name: value for name, value in COST.items() if name in fields}
+
+
+def most(base):
+    """L as other tests have it, or 1 for a method that takes no steps and has no critics."""
+    return 4 if takes_steps(resolve(base, "Point-v0")) else 1
 
 
 def settings(base):
@@ -42,6 +50,7 @@ def settings(base):
     return [*learner, *(f"cost.{name}={value}" for name, value in cost(base).items())]
 
 
+CASES = [(base, critics) for base in EVERY_BASE for critics in (1, 4) if critics <= most(base)]
 SETTINGS = settings("ml-irl")
 
 

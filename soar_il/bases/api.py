@@ -26,6 +26,10 @@ class Data(Protocol):
         """How many environment steps the last iteration took."""
 
     @property
+    def trajectories(self) -> Count:
+        """How many trajectories there have been so far."""
+
+    @property
     def fresh(self) -> Count:
         """How many transitions the last iteration added."""
 
@@ -60,11 +64,14 @@ class Data(Protocol):
         """
 
 
+EVERYTHING = np.iinfo(np.int32).max
+
+
 def half_recent(n: int, recent: int) -> Int[np.ndarray, " n"] | None:
     """For each of n draws how far back it may reach: half only so far, the others to the start."""
     if not recent:
         return None
-    return np.where(np.arange(n) < n // 2, recent, np.iinfo(np.int32).max).astype(np.int32)
+    return np.where(np.arange(n) < n // 2, recent, EVERYTHING).astype(np.int32)
 
 
 class Look(NamedTuple):
@@ -73,9 +80,13 @@ class Look(NamedTuple):
     q: Float[Array, "L 2 B"]  # each critic at its own minibatch
     goal: Float[Array, "L B"]  # c + gamma (Q_targ + alpha log pi), the same for both of a pair
     critics: Callable[[Array, Array], Array]
-    """(states [B, s], actions [B, a] or [2L, B, a]) -> [2L, B]: each critic elsewhere"""
+    """(states, actions), each [B, .] or [2L, B, .] -> [2L, B]: each critic elsewhere"""
     value: Callable[[Array], Array]
     """states [B, s] or [L, B, s] -> [L, 2, B]: Q + alpha log pi of each critic, for a ~ pi"""
+    act: Callable[[Array, Array], tuple[Array, Array]]
+    """(states, normal noise) -> actions of pi and alpha log pi of each; without noise the mode"""
+    alpha: Array | float  # the temperature; 0 for a learner that has none
+    key: PRNGKey  # for what a loss draws itself
     batch: Batch  # [L, B]
     expert: Batch | None  # [B], a minibatch of demonstrations, where the method needs one
     discount: float
@@ -98,6 +109,7 @@ class Needs(NamedTuple):
     log_pi: bool = False  # log pi(a|s) of the current policy, as the last argument of ``update``
     expert_rows: bool = False  # expert's rows in the minibatches of lines 7-11
     demonstrations: bool = False  # ``look.expert``, for the loss of the critics
+    absorbing: bool = False  # termination "absorbing"
     steps: bool = True  # environment steps; a method without them only clones
 
 

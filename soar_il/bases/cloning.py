@@ -1,7 +1,7 @@
 """Behavioural cloning: a squashed Gaussian fitted to the expert's pairs of state and action."""
 
 import dataclasses
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 
 from soar_il.bases import fitting
-from soar_il.bases.api import Data
+from soar_il.bases.api import Cost, Data
 from soar_il.config import check_range
 from soar_il.networks import gaussian, mlp
 from soar_il.networks.mlp import Layers
@@ -70,4 +70,17 @@ def cloned(
         return (optax.apply_updates(layers, step), optimiser), {"cloning": value}
 
     start = layers, adam.init(layers)
-    return jax.jit(partial(fitting.repeated, once))(start, jnp.int32(s.steps), rest)[0][0]
+    return fitting.in_parts("cloning the expert", once, start, s.steps, rest)[0]
+
+
+def gap_of(
+    cost_of: Callable[[Cost, Batch], Array],
+    n: int,
+    clone: Cost,
+    expert: Data,
+    data: Data,
+    key: PRNGKey,
+) -> Metrics:
+    """How far apart learner and expert are, for a cost that is fixed."""
+    theirs, ours = (cost_of(clone, x.draw(key, n)) for x in (expert, data))
+    return {"cost_gap": jnp.mean(ours) - jnp.mean(theirs)}

@@ -125,7 +125,7 @@ def make(settings: Settings, given: Given) -> Base:
 
     def update(clone: Judge, expert: Data, data: Data, key: PRNGKey) -> tuple[Judge, Metrics]:
         if not s.refine:
-            return clone, gap_of(cost_of, s.batch, clone, expert, data, key)
+            return clone, cloning.gap_of(cost_of, s.batch, clone, expert, data, key)
         steps = fitting.steps(1.0, data)
         return fitting.repeated(lambda c, k: refined(c, expert, data, k), clone, steps, key)
 
@@ -162,16 +162,3 @@ def flat(s: Anchored) -> Callable[[Cost, Look], Array]:
         return squared_error(cost, look) + s.action_slope * size
 
     return loss
-
-
-def gap_of(
-    cost_of: Callable[[Cost, Batch], Array],
-    n: int,
-    clone: Judge,
-    expert: Data,
-    data: Data,
-    key: PRNGKey,
-) -> Metrics:
-    """How far apart learner and expert are, for a cost that is fixed."""
-    theirs, ours = (cost_of(clone, x.draw(key, n)) for x in (expert, data))
-    return {"cost_gap": jnp.mean(ours) - jnp.mean(theirs)}

@@ -55,7 +55,7 @@ def make(settings: Settings, given: Given) -> Base:
         return jnp.clip(-density, -s.bound, s.bound)
 
     def update(clone: Judge, expert: Data, data: Data, key: PRNGKey) -> tuple[Judge, Metrics]:
-        return clone, csil.gap_of(cost_of, s.batch, clone, expert, data, key)
+        return clone, cloning.gap_of(cost_of, s.batch, clone, expert, data, key)
 
     base = Base(Needs(actions=True), init, update, cost_of, least_cost=-s.bound)
     return csil.anchored(s, base) if s.anchored else base

@@ -1,6 +1,7 @@
 """What base methods share: a bounded cost network, a slope it is held to, and steps in a loop."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import jax
@@ -10,8 +11,10 @@ import optax
 from soar_il.bases.api import Data
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
+from soar_il.terminal.phases import phase
 from soar_il.types import Array, Batch, Count, Float, Metrics, PRNGKey, Scalar, Tree
 
+PARTS = 10  # of long work, between which it says how far it is
 Squash = Literal["tanh", "clamp"]
 
 
@@ -114,13 +117,48 @@ def repeated(
     once: Callable[[Any, PRNGKey], tuple[Any, Metrics]], state: Any, steps: Count, key: PRNGKey
 ) -> tuple[Any, Metrics]:
     """``once(state, key)`` so many times; metrics are means."""
+    state, sums = some(once, (state, nothing(once, state, key)), jnp.int32(0), steps, key)
+    return state, jax.tree.map(lambda x: x / steps, sums)
 
-    def body(n: Count, carry: Any) -> Any:
+
+def in_parts(
+    name: str,
+    once: Callable[[Any, PRNGKey], tuple[Any, Metrics]],
+    state: Any,
+    steps: int,
+    key: PRNGKey,
+) -> Any:
+    """The state after so many steps, compiled here, and between its parts the word how far it is.
+
+    How many parts there are changes no bit: each step has a key of its own.
+    """
+    carry, part = (state, nothing(once, state, key)), jax.jit(partial(some, once))
+    size = -(-steps // PARTS)
+    for first in range(0, steps, size):
+        phase(f"{name}: {first:,} of {steps:,} steps")
+        carry = part(carry, jnp.int32(first), jnp.int32(min(first + size, steps)), key)
+        jax.block_until_ready(carry)
+    return carry[0]
+
+
+def nothing(once: Callable[[Any, PRNGKey], tuple[Any, Metrics]], state: Any, key: PRNGKey) -> Tree:
+    """The sums of metrics before the first step."""
+    shapes = jax.eval_shape(once, state, key)[1]
+    return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+
+
+def some(
+    once: Callable[[Any, PRNGKey], tuple[Any, Metrics]],
+    carry: Any,
+    first: Count,
+    last: Count,
+    key: PRNGKey,
+) -> Any:
+    """Steps ``first`` to ``last`` of (state, sums of metrics)."""
+
+    def body(n: Count | int, carry: Any) -> Any:  # an int where nothing is compiled
         state, sums = carry
         state, seen = once(state, jax.random.fold_in(key, n))
         return state, jax.tree.map(jnp.add, sums, seen)
 
-    shapes = jax.eval_shape(once, state, key)[1]
-    zeros = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
-    state, sums = jax.lax.fori_loop(0, steps, body, (state, zeros))
-    return state, jax.tree.map(lambda x: x / steps, sums)
+    return jax.lax.fori_loop(first, last, body, carry)

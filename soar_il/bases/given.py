@@ -9,3 +9,4 @@ class Given(NamedTuple):
     horizon: int  # steps of the longest episode
     fresh: int  # transitions that one iteration adds, at the most
     hidden: tuple[int, ...]  # sizes of the actor's hidden layers
+    discount: float = 0.99  # gamma of the learner

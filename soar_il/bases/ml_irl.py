@@ -32,7 +32,9 @@ class Settings:
         discount: gamma of the occupancies that are compared (replay); 1 for all steps alike.
         recent: Half of the learner's minibatch is drawn by this many newest transitions, the other
             half by all (replay); 0 for all.
-        gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner (replay).
+        gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner (replay) ...
+        per_coordinate: ... times the number of coordinates that the cost is given, so that one
+            weight fits environments of all sizes (replay).
         slope: How steep the cost is meant to be there; at 0 it flattens as the learner comes close.
         bound: |c_w| is at most this ...
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
@@ -46,7 +48,8 @@ class Settings:
     batch: int = 100
     discount: float = 0.99
     recent: int = 5000
-    gradient_penalty: float = 0.3
+    gradient_penalty: float = 0.025
+    per_coordinate: bool = True
     slope: float = 0.0
     bound: float = 3.0
     squash: fitting.Squash = "tanh"
@@ -61,7 +64,7 @@ class Settings:
         check_range(self, ("gradient_penalty", "slope"), least=0)
         check_range(self, ("discount",), above=0, most=1)
         if self.data == "fresh":
-            names = ("batch", "discount", "recent", "gradient_penalty", "slope")
+            names = ("batch", "discount", "recent", "gradient_penalty", "per_coordinate", "slope")
             only_read_with(self, names, "data = replay")
 
 
@@ -92,7 +95,8 @@ def make(settings: Settings, given: Given, state_only: bool) -> Base:
             gap = jnp.sum(share[1] * costs[s.batch :]) - jnp.sum(share[0] * costs[: s.batch])
             between = mix * theirs + (1 - mix) * ours
             off = fitting.slope_error(lambda x: net.c(layers, x), between, s.slope)
-            return s.gradient_penalty * off - gap, gap
+            weight = s.gradient_penalty * (between.shape[-1] if s.per_coordinate else 1)
+            return weight * off - gap, gap
 
         cost, (_, gap) = net.descend(cost, loss)
         return cost, {"cost_gap": gap}

@@ -43,6 +43,16 @@ def log_ratio(layers: Layers, x: Float[Array, "*B in"]) -> Float[Array, "*B"]:
     return jnp.clip(mlp.affine(last, x)[..., 0], -LOGIT, LOGIT)
 
 
+def cross_entropy(
+    theirs: tuple[Float[Array, " B"], Float[Array, " B"]],
+    ours: tuple[Float[Array, " B"], Float[Array, " B"]],
+) -> Scalar:
+    """Of expert against learner, from logits and weights; both sides count alike."""
+    right = jnp.sum(theirs[1] * jax.nn.softplus(-theirs[0]))
+    wrong = jnp.sum(ours[1] * jax.nn.softplus(ours[0]))
+    return right + wrong
+
+
 def classification_loss(
     logit: Callable[[Array], Array],
     theirs: tuple[Float[Array, "B in"], Float[Array, " B"]],
@@ -59,13 +69,11 @@ def classification_loss(
         mix: For each row, where between the two the gradient is taken.
         penalty: Weight of the gradient penalty; 0 for none.
     """
-    logits = logit(theirs[0]), logit(ours[0])
-    right = jnp.sum(theirs[1] * jax.nn.softplus(-logits[0]))
-    wrong = jnp.sum(ours[1] * jax.nn.softplus(logits[1]))
+    entropy = cross_entropy((logit(theirs[0]), theirs[1]), (logit(ours[0]), ours[1]))
     if not penalty:
-        return right + wrong
+        return entropy
     between = mix * theirs[0] + (1 - mix) * ours[0]
-    return right + wrong + penalty * fitting.slope_error(logit, between, 0.0)
+    return entropy + penalty * fitting.slope_error(logit, between, 0.0)
 
 
 def fitted(
@@ -78,7 +86,7 @@ def fitted(
     penalty: float,
     key: PRNGKey,
 ) -> tuple[Fit, Scalar]:
-    """One step on expert against learner, from states; and the loss."""
+    """One step on expert against learner, from states; and the loss. penalty: a coordinate."""
     keys = jax.random.split(key, 3)
     drawn = draw(expert, keys[0]), draw(data, keys[1], recent)
     theirs, ours = ((batch.observations, fitting.shares(batch)) for batch in drawn)
@@ -88,7 +96,7 @@ def fitted(
         def logit(x: Array) -> Array:
             return log_ratio(layers, x)
 
-        return classification_loss(logit, theirs, ours, mix, penalty), None
+        return classification_loss(logit, theirs, ours, mix, penalty * theirs[0].shape[-1]), None
 
     fit, (value, _) = fitting.descended(adam, fit, loss)
     return fit, value

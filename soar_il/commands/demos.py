@@ -176,7 +176,7 @@ def record(
         seed: Of the starts and draws; the same seed gives the same trajectories.
         overwrite: Replace what is there.
     """
-    from soar_il.demos.places import file_name
+    from soar_il.envs.ids import file_name
     from soar_il.experts import record as recorder
     from soar_il.experts import shipped
 

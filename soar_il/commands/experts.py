@@ -5,7 +5,9 @@ from typing import Annotated
 
 import tyro
 
-from soar_il.commands.deep import Assignments, Folder, assigned, check_steps, go, say, show, started
+from soar_il.commands.asked import assigned, check_episodes, check_steps
+from soar_il.commands.deep import Assignments, Folder, go, say, show, started
+from soar_il.envs.ids import file_name
 from soar_il.terminal.progress import console
 
 Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
@@ -37,15 +39,18 @@ def train(
         checkpoint_every: Environment steps between checkpoints.
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
     """
+    check_steps(steps)
+    check_episodes(episodes)
+    say(f"making {env}")
     from soar_il.experts import sac
     from soar_il.runs.run import Run
 
-    check_steps(steps)
     cfg = sac.resolve(env, preset, **assigned(settings), seed=seed)
-    folder = out or Path("results") / "experts" / f"{env}-seed{seed}"
+    folder = out or Path("results") / "experts" / f"{file_name(env)}-seed{seed}"
     run = Run.create(folder, cfg, env, None, say=say, make=sac.build)
     show(cfg, preset, sac.resolve(env, preset, seed=seed))
-    go(run, started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard))
+    plan = started(run, steps, evaluate_every, episodes, checkpoint_every, tensorboard)
+    go(run, plan)
 
 
 def keep(run_dir: Folder, out: Path = Path("policies"), episodes: int = 64) -> None:

@@ -42,6 +42,8 @@ def sweep(
             a cluster that is started here.
         list_: List the files that come with the package, and stop.
     """
+    if file is not None:
+        console.print(f"reading {file}", markup=False, soft_wrap=True)
     from soar_il.sweep import book, checks, cluster, grid, local, shipped
     from soar_il.sweep.screen import Cells
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from soar_il import files
-from soar_il.errors import ConfigError
 from soar_il.evaluation import times
 from soar_il.evaluation.score import Evaluator
 from soar_il.figures.training import training_figure
 from soar_il.policy import Policy
-from soar_il.runs import log
+from soar_il.runs import boards, log
+from soar_il.runs.boards import Board
 from soar_il.runs.run import Run
+from soar_il.terminal.phases import phase
 from soar_il.terminal.progress import console
 
 
@@ -24,7 +25,7 @@ class Watch:
     """Scores every snapshot that has no score yet."""
 
     def __init__(
-        self, run: Run, episodes: int, tensorboard: bool, began: times.Moment | None = None
+        self, run: Run, episodes: int, writers: list[Board], began: times.Moment | None = None
     ) -> None:
         self.folder, self._open = run.folder, ExitStack()
         self.last: float | None = None
@@ -40,7 +41,7 @@ class Watch:
         text = self.folder / "log.txt"
         self._text = self._open.enter_context(text.open("ab", buffering=0))
         self._noted = text.stat().st_size
-        self._board = _board(self.folder) if tensorboard else None
+        self._boards = writers
 
     def _made(self, run: Run, episodes: int) -> Evaluator:
         evaluator = Evaluator(run.source, episodes, run.cfg.horizon or None)
@@ -53,9 +54,7 @@ class Watch:
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in seen.items())
         write(lambda: self._note(f"{stamp}  {numbers}\n".encode()))
-        if self._board:
-            for name, value in seen.items():
-                self._board.add_scalar(f"learner/{name}", value, int(seen["steps"]))
+        boards.seen(self._boards, seen)
 
     def _note(self, line: bytes) -> None:
         with files.storing(self.folder / "log.txt"):
@@ -69,14 +68,13 @@ class Watch:
         for path in sorted((self.folder / "snapshots").glob("*.safetensors")):
             if int(path.stem) in self._done:
                 continue
+            phase("evaluating")
             with self._clock.paused():
                 record = self._evaluator.record(Policy.load(path))
             self._run.patiently(partial(self._scores.append, record))
             self._done.add(record["k"])
             self.last = record["return"]
-            if self._board:
-                for name in ("return", "stochastic_return", "length"):
-                    self._board.add_scalar(f"evaluation/{name}", record[name], record["steps"])
+            boards.scored(self._boards, record)
 
     def finish(self) -> None:
         """The curve, and where everything is."""
@@ -102,16 +100,6 @@ class Watch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._board:
-            self._board.close()
+        for board in self._boards:
+            board.close()
         self._open.close()
-
-
-def _board(folder: Path) -> Any:
-    try:
-        from tensorboardX import SummaryWriter
-    except ImportError:
-        raise ConfigError(
-            "tensorboardX is not installed", do="pip install 'soar-il[tensorboard]'"
-        ) from None
-    return SummaryWriter(str(folder / "tensorboard"))

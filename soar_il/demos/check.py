@@ -64,7 +64,7 @@ def examine(demos: Demos, env: blind.Source) -> list[Check]:
         seen = probe(made)
         limit = made.spec.max_episode_steps if made.spec else None
     finally:
-        if made is not env:
+        if not isinstance(env, gymnasium.Env):
             made.close()
     known = motion.usable(motion.rules(seen), motion.rows(demos))
     checks = [Check("sizes and bounds"), _data_alone(demos), _ends(demos, limit, name)]
@@ -76,7 +76,7 @@ def examine(demos: Demos, env: blind.Source) -> list[Check]:
 def spaces(env: blind.Source) -> tuple[Any, Any]:
     """The boxes of observations and actions."""
     made = _make(env)
-    if made is not env:
+    if not isinstance(env, gymnasium.Env):
         made.close()
     return made.observation_space, made.action_space
 
@@ -84,7 +84,7 @@ def spaces(env: blind.Source) -> tuple[Any, Any]:
 def _make(source: blind.Source) -> Any:
     name = blind.name_of(source)
     try:
-        env = blind.make(source)
+        env = blind.flattened(blind.make(source))
     except EnvError as error:
         what = (
             error.what if error.what.startswith("cannot be") else f"cannot be made ({error.what})"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from soar_il.demos import align, hdf5, memory, named, npz, safe, store
+from soar_il.demos import align, hdf5, memory, named, npz, places, safe, store
 from soar_il.demos.format import Demos
 from soar_il.demos.named import Keys
 from soar_il.demos.validate import naming, numbers
@@ -201,6 +201,8 @@ def read(
             return from_minari(source)
         return memory.read(source, keys, shift)
     path = Path(source)
+    if not path.exists() and (there := places.known(str(source))) is not None:
+        path = there  # an environment's name: the user's own demonstrations, or the shipped ones
     kind = _kind(path)
     if kind in PICKLES:
         raise DemoError(

@@ -11,13 +11,16 @@ import numpy as np
 
 from soar_il.demos.format import Demos
 from soar_il.demos.validate import FloatArray
+from soar_il.envs import ids
 from soar_il.errors import DemoError
 
 if TYPE_CHECKING:
     from soar_il.envs.blind import BlindEnv
 
 SLACK = 1e-5  # of a bound's size: what float32 may lose
-VERSIONED = re.compile(r"[\w:./-]+-v\d+")  # as Gymnasium writes ids; a function's name is none
+VERSIONED = re.compile(
+    r"[\w:./-]+-v\d+(\(.*\))?"
+)  # as Gymnasium writes ids; a function's name is none
 
 
 def require_fit(demos: Demos, env: "BlindEnv", needs_actions: bool) -> None:
@@ -45,7 +48,7 @@ def require_same_env(demos: Demos, env: str) -> None:
     said = demos.about.get("env")
     if not isinstance(said, str) or not (VERSIONED.fullmatch(said) and VERSIONED.fullmatch(env)):
         return
-    if without_module(said) != without_module(env):
+    if not _same(said, env):
         raise DemoError(
             f"the demonstrations say {said}, the environment is {env}",
             "about.env",
@@ -54,9 +57,10 @@ def require_same_env(demos: Demos, env: str) -> None:
         )
 
 
-def without_module(env: str) -> str:
-    """``Reach2D-v0`` of ``reach2d:Reach2D-v0``, which Gymnasium imports before it looks."""
-    return env.rpartition(":")[2]
+def _same(one: str, other: str) -> bool:
+    """The same id; and the same arguments, where both names have some."""
+    (a, first), (b, second) = (ids.parse(ids.without_module(name)) for name in (one, other))
+    return a == b and (not first or not second or first == second)
 
 
 def require_size(field: str, size: int, wanted: int, env: str) -> None:

@@ -119,6 +119,19 @@ class Demos:
             digest.update(part.astype("<f4", copy=False).tobytes())
         return digest.hexdigest()
 
+    def __getitem__(self, which: int | slice) -> "Demos":
+        """One trajectory, or some: ``demos[0]``, ``demos[:4]``."""
+        chosen = range(len(self))[which]
+        places = [chosen] if isinstance(chosen, int) else list(chosen)
+        if not places:
+            raise DemoError(f"no trajectory is in {which}", do=f"there are {len(self)}, from 0 on")
+        return Demos(
+            tuple(self.observations[i] for i in places),
+            None if self.actions is None else tuple(self.actions[i] for i in places),
+            self.terminated[places],
+            self.about,
+        )
+
     def select(self, n: int, seed: int | None = None) -> "Demos":
         """The first n trajectories, or with a seed n chosen at random, in their old order."""
         if not 1 <= n <= len(self):
@@ -181,7 +194,8 @@ class Demos:
         """Demonstrations from a file or folder, a Minari id, or what another library made.
 
         A path: .demos, .npz, .npy, .hdf5 (D4RL, or a group for each episode), a Minari folder. An
-        id: as ``minari list local`` has it, or with minari/ before it. Else: a list of
+        id: as ``minari list local`` has it, or with minari/ before it. An environment's name, such
+        as Hopper-v5: ENV.demos here or in demos/, or what is shipped. Else: a list of
         trajectories with ``obs``, ``acts`` and ``terminal`` as the package imitation makes them, a
         dictionary of arrays, a list of arrays of observations. ``keys`` says what arrays are called
         that have other names: ``{"observations": "state", "actions": "u"}``. ``shift=1`` where row

@@ -66,7 +66,9 @@ def write(demos: Demos, path: Path | str, overwrite: bool = False) -> None:
     np.savez_compressed(packed, **arrays)
     with naming(path):
         if path.exists() and not (overwrite and path.is_file()):
-            raise DemoError("exists", do="choose another name, or overwrite=True")
+            raise DemoError(
+                "exists", do="choose another name, or give --overwrite (overwrite=True in Python)"
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch:

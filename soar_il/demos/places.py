@@ -3,13 +3,8 @@
 from importlib import resources
 from pathlib import Path
 
-from soar_il.demos.fit import without_module
+from soar_il.envs.ids import file_name
 from soar_il.errors import DemoError
-
-
-def file_name(env: str) -> str:
-    """An id as files are called: without a module's prefix, with no slash."""
-    return without_module(env).replace("/", "-")
 
 
 def places(env: str) -> tuple[Path, ...]:
@@ -35,10 +30,10 @@ def find(env: str) -> Path:
 
 def how_to_record(env: str) -> str:
     """Of the shipped expert, where there is one, or of a policy of one's own."""
-    name = file_name(env)
+    name, run = file_name(env), f"results/experts/{file_name(env)}-seed0"
     if (resources.files("soar_il") / "experts" / "policies" / f"{name}.json").is_file():
         return f"make {name}.demos with `soar demos record {name}`"
     return (
         f"make {name}.demos from a policy of yours: soar_il.record(env, policy, n) in Python, or "
-        f"`soar expert train {env}` and then `soar demos record --run results/experts/{env}-seed0`"
+        f"`soar expert train {env}` and then `soar demos record --run {run}`"
     )

@@ -66,7 +66,9 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
     if not path.exists():
         return
     if not overwrite:
-        raise DemoError("exists", do="choose another name, or overwrite=True")
+        raise DemoError(
+            "exists", do="choose another name, or give --overwrite (overwrite=True in Python)"
+        )
     if not (path / MANIFEST).is_file():
         raise DemoError("exists and is not a folder of demonstrations", do="choose another name")
 

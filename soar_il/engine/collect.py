@@ -34,6 +34,14 @@ def same(tau: Trajectory) -> Trajectory:
     return tau
 
 
+class Wanted(NamedTuple):
+    """What an iteration has at the least, if it is not shortened."""
+
+    steps: int
+    episodes: int
+    needed: int  # of the episodes, however few steps are left: no critic goes without
+
+
 class Collector(NamedTuple):
     """Plays episodes; each is a function of the policy, the key and its number alone."""
 
@@ -44,22 +52,37 @@ class Collector(NamedTuple):
     s: Settings
     finish: Callable[[Trajectory], Any] = same  # what is kept of an episode
 
-    def collect(self, pi: Played, key: PRNGKey) -> list[Any]:
-        """Episodes until there are enough steps and enough episodes; a trial, if due, is first."""
-        first = int(pi.updates) == 0
-        uniform = first and not pi.cloned
-        steps = self.s.random_steps if uniform else self.s.iteration_steps
-        number = self.s.iteration_trajectories
-        if uniform or (first and self.s.own_data):
-            number = self.s.critics  # no critic is left without an episode
+    def collect(self, pi: Played, key: PRNGKey, left: int | None = None) -> list[Any]:
+        """Episodes until there are enough steps and enough episodes; a trial, if due, is first.
+
+        ``left`` is how many steps the run still has: with the episode that reaches it, it is over.
+        """
+        uniform, wanted = self._uniform(pi), self.wanted(pi)
         taus: list[Any] = []
         if isinstance(pi.trial, Trial) and not uniform and trial.due(pi.trial, self.s.trial_every):
             player = trial.player(pi.trial, self.algorithm.kept(pi.policy))
             taus.append(self.play(player, key, 0, noisy=False))
-        while len(taus) < number or sum(len(tau.actions) for tau in taus) < steps:
+        while True:
+            steps = sum(len(tau.actions) for tau in taus)
+            if len(taus) >= wanted.episodes and steps >= wanted.steps:
+                return taus
+            if left is not None and steps >= left and len(taus) >= wanted.needed:
+                return taus
             layers = None if uniform else self.algorithm.acting(pi.policy)
             taus.append(self.play(layers, key, len(taus)))
-        return taus
+
+    def wanted(self, pi: Played) -> Wanted:
+        """How much the next iteration collects."""
+        uniform, first, number = self._uniform(pi), int(pi.updates) == 0, self.s.critics
+        own = first and self.s.own_data
+        return Wanted(
+            self.s.random_steps if uniform else self.s.iteration_steps,
+            number if uniform or own else self.s.iteration_trajectories,
+            number if own else 1,
+        )
+
+    def _uniform(self, pi: Played) -> bool:
+        return int(pi.updates) == 0 and not pi.cloned
 
     def play(self, layers: Layers | None, key: PRNGKey, number: int, noisy: bool = True) -> Any:
         """One episode by a policy, or by the uniform one where there are no layers."""

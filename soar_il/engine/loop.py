@@ -19,12 +19,12 @@ from soar_il.types import Array, Metrics, PRNGKey, Spec, Tree
 
 
 @lru_cache(maxsize=16)
-def compiled_update(base: Base) -> Callable[..., tuple[Cost, Metrics]]:
+def compiled_update(base: Base, spec: Spec) -> Callable[..., tuple[Cost, Metrics]]:
     """Line 6: (cost, expert, data, layers of the policy, key) -> cost, seen."""
 
     def update(cost: Cost, expert: Tree, data: Tree, layers: Tree, key: PRNGKey) -> Any:
         if base.needs.log_pi:
-            return base.update(cost, expert, data, key, partial(gaussian.log_prob, layers))
+            return base.update(cost, expert, data, key, partial(gaussian.log_pi, layers, spec))
         return base.update(cost, expert, data, key)
 
     return jax.jit(update)

@@ -59,7 +59,7 @@ def no_data(spec: Spec, s: Settings) -> Replay:
 def parts(kit: Kit, expert: Tree, collector: Collector) -> Parts:
     """How each line is done with networks."""
     algorithm, base, spec, s = kit
-    fit_cost, actions_of = compiled_update(base), compiled_actions(base, spec)
+    fit_cost, actions_of = compiled_update(base, spec), compiled_actions(base, spec)
     many = compiled_improve(*kit)
     joins_expert = s.expert_share > 0 or base.needs.demonstrations
     marks = trial.marks(expert, spec) if s.trial_every else None

@@ -147,6 +147,7 @@ class Replay(NamedTuple):
             self.continues[rows],
             self.weights[rows],
             jnp.zeros(rows.shape, bool),
+            self.trajectory[rows],
         )
 
     def first_new(self, room: int) -> tuple[Float[Array, "room s"], Bool[Array, " room"]]:

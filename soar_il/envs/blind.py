@@ -1,14 +1,19 @@
 """An environment whose reward and info end here: what is learned cannot have seen them."""
 
+import difflib
+import importlib.util
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
-from soar_il.errors import EnvError, closest
+from soar_il.envs import ids
+from soar_il.errors import EnvError
 
+NESTED = (gym.spaces.Dict, gym.spaces.Tuple)
 Source = str | gym.Env | Callable[[], gym.Env]
 
 
@@ -16,7 +21,8 @@ class BlindEnv:
     """Observations, terminated, truncated; actions in [-1, 1] whatever the environment's bounds."""
 
     def __init__(self, source: Source, horizon: int | None = None, name: str = "") -> None:
-        self._env = make(source)
+        made = make(source)
+        self._space, self._env = made.observation_space, flattened(made)
         self.name = name or name_of(source)
         check_spaces(self._env, self.name)
         box: Any = self._env.action_space
@@ -27,6 +33,15 @@ class BlindEnv:
         self.action_size = len(low)
         self.horizon = _horizon(self._env, horizon, self.name)
         self._steps = 0
+
+    @property
+    def nested(self) -> bool:
+        """Whether an observation is several arrays, which are joined here, by their names."""
+        return isinstance(self._space, NESTED)
+
+    def flat(self, observation: Any) -> np.ndarray:
+        """A nested observation as one vector, in Gymnasium's order."""
+        return np.asarray(gym.spaces.utils.flatten(self._space, observation), np.float32)
 
     def reset(self, seed: int) -> np.ndarray:
         self._steps = 0
@@ -82,15 +97,50 @@ def make(source: Source) -> gym.Env:
                 "return a gymnasium.Env",
             )
         return env
-    quiet_simulator(source)
+    return made(source)
+
+
+def flattened(env: gym.Env) -> gym.Env:
+    """Nested observations as one vector: the parts of a Dict in the order of their names."""
+    nested = isinstance(env.observation_space, NESTED)
+    return gym.wrappers.FlattenObservation(env) if nested else env
+
+
+def made(env: str, **more: Any) -> gym.Env:
+    """An environment by its name, with the arguments that the name has and more."""
+    name, arguments = ids.parse(env)
+    quiet_simulator(name)
     try:
-        return gym.make(source)
-    except gym.error.DependencyNotInstalled as error:
-        raise EnvError(str(error), source) from None
-    except (gym.error.Error, ModuleNotFoundError, ValueError) as error:
-        raise EnvError(
-            f"cannot be made: {error}", source, closest(source, gym.registry.keys(), show=5)
-        ) from None
+        return gym.make(name, **arguments, **more)
+    except gym.error.Error as error:
+        unknown = isinstance(error, gym.error.UnregisteredEnv)
+        raise EnvError(f"cannot be made: {error}", env, near(name) if unknown else "") from None
+    except ModuleNotFoundError as error:
+        module, colon, _ = name.rpartition(":")
+        root = module.split(".")[0]
+        gone = colon and importlib.util.find_spec(root) is None
+        do = f"start in the folder of {root}.py, or install the package that has it"
+        raise EnvError(f"cannot be made: {error}", env, do if gone else "") from None
+    except Exception as error:  # whatever the environment's own code raises
+        what = f"cannot be made: {type(error).__name__}: {error}{_place(error)}"
+        raise EnvError(what, env) from error
+
+
+def near(name: str) -> str:
+    """What an unknown id may have meant, by ids that are their name's newest version."""
+    newest: dict[str, gym.envs.registration.EnvSpec] = {}
+    for spec in gym.registry.values():
+        if (spec.version or 0) >= (newest[spec.name].version or 0 if spec.name in newest else 0):
+            newest[spec.name] = spec
+    like = difflib.get_close_matches(name, [spec.id for spec in newest.values()], cutoff=0.75)
+    own = "an environment of your own: --env MODULE:ID imports MODULE.py of this folder first"
+    return f"did you mean {like[0]}? Or {own}" if like else own
+
+
+def _place(error: Exception) -> str:
+    """Where in the environment's code it happened."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
 
 
 SAID: set[str] = set()  # what the simulator has warned of already
@@ -98,7 +148,7 @@ SAID: set[str] = set()  # what the simulator has warned of already
 
 def quiet_simulator(source: str) -> None:
     """MuJoCo's warnings are shown once each, and not written to a file in the current folder."""
-    spec = gym.registry.get(source.rpartition(":")[2])
+    spec = gym.registry.get(ids.without_module(source))
     if spec is None or "mujoco" not in str(spec.entry_point):
         return
     try:
@@ -126,24 +176,25 @@ def check_spaces(env: gym.Env, name: str) -> None:
     """Flat boxes only, with bounds on the actions."""
     for kind, space in (("observation", env.observation_space), ("action", env.action_space)):
         if not isinstance(space, gym.spaces.Box):
-            raise EnvError(
-                f"its {kind} space is {space}, not a Box",
-                name,
-                "methods built on SAC need continuous spaces"
-                + ("; gymnasium.wrappers.FlattenObservation may help" * (kind == "observation")),
-            )
+            do = "use an environment with continuous spaces: the networks here know no others"
+            raise EnvError(f"its {kind} space is {space}, not a Box", name, do)
+        if len(space.shape) == 3 and kind == "observation":
+            do = "wrap it so that an observation is a vector of features: images are not learned"
+            raise EnvError(f"its observations are images, {space.shape}", name, do)
         if len(space.shape) != 1:
             raise EnvError(
                 f"its {kind} space has shape {space.shape}",
                 name,
-                "make it flat, for example with gymnasium.wrappers.FlattenObservation",
+                f"wrap it with gymnasium.wrappers.FlattenObservation: {space.shape} is no vector"
+                if kind == "observation"
+                else "give it a vector of actions in its action_space",
             )
     box: Any = env.action_space
     if not (np.isfinite(box.low).all() and np.isfinite(box.high).all()):
         raise EnvError(
             "its action space has no bounds",
             name,
-            "give bounds, for example with gymnasium.wrappers.RescaleAction",
+            "write finite low and high into its action_space: policies here act within bounds",
         )
     if not (box.low < box.high).all():
         dim = int(np.flatnonzero(box.low >= box.high)[0])
@@ -161,6 +212,7 @@ def _horizon(env: gym.Env, given: int | None, name: str) -> int:
             if not limit
             else f"horizon is {limit}",
             name,
-            "give horizon=..., the number of steps after which an episode is cut",
+            "give the number of steps after which an episode is cut: --set horizon=200, or "
+            "horizon=200 in Python; or register it with max_episode_steps",
         )
     return int(limit)

@@ -11,7 +11,7 @@ import imageio.v3 as iio
 import numpy as np
 from PIL import Image, ImageDraw
 
-from soar_il.envs.blind import make
+from soar_il.envs.blind import made
 from soar_il.envs.play import episode
 from soar_il.envs.scored import scored
 from soar_il.errors import EnvError
@@ -19,6 +19,7 @@ from soar_il.policy import Policy
 from soar_il.runs.snapshot import act as play_policy
 
 HEIGHT, STRIP, FPS = 320, 40, 25
+COLOURS = 64  # of a GIF
 
 
 class Clip(NamedTuple):
@@ -91,25 +92,28 @@ def write(path: Path, frames: Sequence[np.ndarray]) -> Path:
         os.environ.setdefault("IMAGEIO_FFMPEG_NO_PREVENT_SIGINT", "1")
         iio.imwrite(path, np.stack(frames), fps=FPS, codec="libx264", macro_block_size=2)
     else:
-        iio.imwrite(path, np.stack(frames), duration=1000 / FPS, loop=0)
+        _write_gif(path, frames)
     return path
+
+
+def _write_gif(path: Path, frames: Sequence[np.ndarray]) -> None:
+    """Every second frame, in the colours of three of them: a page has room for a few megabytes."""
+    images = [Image.fromarray(frame) for frame in frames[::2]]
+    three = np.concatenate([frames[n] for n in (0, len(frames) // 2, -1)])
+    palette = Image.fromarray(three).quantize(COLOURS)
+    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    first.save(path, save_all=True, append_images=rest, duration=2000 // FPS, loop=0)
 
 
 def _drawable(env: str) -> gym.Env:
     """Seen by the camera that follows the robot, where there is one."""
 
-    def made(**camera: Any) -> gym.Env:
-        return gym.make(env, render_mode="rgb_array", **camera)
-
-    try:
-        plain = make(made)
-        model: Any = getattr(plain.unwrapped, "model", None)
-        if model is None or "track" not in [model.camera(n).name for n in range(model.ncam)]:
-            return plain
-        plain.close()
-        return make(lambda: made(camera_name="track"))
-    except gym.error.Error as error:
-        raise EnvError(f"cannot be drawn: {error}", env) from None
+    plain = made(env, render_mode="rgb_array")
+    model: Any = getattr(plain.unwrapped, "model", None)
+    if model is None or "track" not in [model.camera(n).name for n in range(model.ncam)]:
+        return plain
+    plain.close()
+    return made(env, render_mode="rgb_array", camera_name="track")
 
 
 def _frame(env: gym.Env) -> np.ndarray:

@@ -14,6 +14,7 @@ from soar_il import provenance
 from soar_il.demos import Demos, places
 from soar_il.envs import play
 from soar_il.envs.blind import BlindEnv, Source
+from soar_il.envs.ids import file_name
 from soar_il.envs.scored import RewardLog, scored
 from soar_il.errors import DemoError, DemoWarning
 from soar_il.experts import shipped
@@ -118,7 +119,7 @@ def find_or_record(env: str, say: Callable[[str], None]) -> Path:
     """Demonstrations by the environment's name: the user's own, what is shipped, or, at first use,
     a recording of the shipped expert, which is kept in the user's cache folder."""
     found = places.known(env)
-    name = places.file_name(env)
+    name = file_name(env)
     card = shipped.cards().get(name)
     if found is not None or card is None:
         return found or places.find(env)

@@ -47,6 +47,7 @@ class ScoredBatch(NamedTuple):
     continues: Float[Array, "*B"]
     weights: Float[Array, "*B"]
     expert: Bool[Array, "*B"]
+    trajectory: Int[Array, "*B"]
     costs: Float[Array, "*B"]
 
 

@@ -1,12 +1,13 @@
 """What a training run looked like."""
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from soar_il.figures.style import STYLE, roomy, save
+from soar_il.figures.style import COLOURS, STYLE, roomy, save
 
 Records = list[dict[str, Any]]
 
@@ -36,6 +37,29 @@ def training_figure(metrics: Records, scores: Records, title: str, path: Path) -
             ax.set_xlabel("environment steps")
         figure.suptitle(title, fontsize=9)
         return save(figure, path.parent, path.name)
+
+
+def live_figure(curves: dict[str, dict[str, list[Records]]], path: Path) -> Path:
+    """The true returns of runs that are not over yet, a panel an environment, as a PNG."""
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            1, len(curves), figsize=(4.5 * len(curves), 3), layout="constrained", squeeze=False
+        )
+        for ax, (env, arms) in zip(axes.flat, curves.items(), strict=True):
+            for colour, (label, runs) in zip(cycle(COLOURS), arms.items()):
+                for n, scores in enumerate(runs):
+                    steps, returns = zip(*((r["steps"], r["return"]) for r in scores), strict=True)
+                    ax.plot(steps, returns, ".-", color=colour, label=label if n == 0 else None)
+            _references(ax, [r for runs in arms.values() for scores in runs for r in scores])
+            roomy(ax, False)
+            ax.set_title(env, fontsize=9)
+            ax.set_xlabel("environment steps")
+        axes[0, 0].set_ylabel("true return (never seen by the learner)", fontsize=8)
+        axes[0, 0].legend(fontsize=8)
+        made = path.with_name(path.name + ".new.png")
+        figure.savefig(made, dpi=110)
+        plt.close(figure)
+        return made.replace(path.with_suffix(".png"))  # whoever looks finds a whole file
 
 
 def _references(ax: Axes, scores: Records) -> None:

@@ -1,7 +1,7 @@
 """UpdateCritics and OptimisticQ-NN: L pairs of critics as one stack of 2L networks."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,13 +9,19 @@ import optax
 
 from soar_il import optimism
 from soar_il.bases.api import Base, Cost, Look
-from soar_il.bases.fitting import repeated
+from soar_il.bases.fitting import in_parts
 from soar_il.learners.settings import Settings
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
 from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Transitions, Tree
 
-Value = Callable[[Layers, Array], Array]  # (layers, states) -> [L, 2, B]
+
+class Policy(NamedTuple):
+    """What a loss of the critics may ask of the policy; see ``Look``."""
+
+    value: Callable[[Layers, Array], Array]  # (layers of critics, states) -> [L, 2, B]
+    act: Callable[[Array, Array], tuple[Array, Array]]
+    alpha: Array | float
 
 
 class Critics(NamedTuple):
@@ -50,11 +56,11 @@ def pairs(
 
 def each(
     layers: Layers,
-    observations: Float[Array, "B s"],
+    observations: Float[Array, "*m B s"],
     actions: Float[Array, "*n B a"],
     norm: bool = False,
 ) -> Float[Array, "two_L B"]:
-    """All 2L critics on shared actions [B, d] or on actions of their own [2L, B, d]."""
+    """All 2L critics on shared inputs [B, d] or on inputs of their own [2L, B, d]."""
     shape = (*actions.shape[:-1], observations.shape[-1])
     x = jnp.concatenate([jnp.broadcast_to(observations, shape), actions], axis=-1)
     return mlp.apply(layers, x, activation(norm))[..., 0]
@@ -88,7 +94,8 @@ def towards(
     batch: Transitions,
     loss: Callable[[Look], Array],
     s: Settings,
-    value: Value,
+    policy: Policy,
+    key: PRNGKey,
     expert: Batch | None,
     watch: Callable[[Look], Metrics] = lambda look: {},
 ) -> tuple[Critics, Metrics]:
@@ -99,7 +106,10 @@ def towards(
             q=pairs(layers, batch.observations, batch.actions, s.layer_norm),
             goal=goal,
             critics=lambda states, actions: each(layers, states, actions, s.layer_norm),
-            value=lambda states: value(layers, states),
+            value=lambda states: policy.value(layers, states),
+            act=policy.act,
+            alpha=policy.alpha,
+            key=key,
             batch=batch,
             expert=expert,
             discount=s.discount,
@@ -141,11 +151,12 @@ def of_the_expert(
         def loss(look: Look) -> Array:
             return base.critic_loss(cost, look)
 
-        return towards(critics, goal, batch, loss, s, no_value, shown)
+        return towards(critics, goal, batch, loss, s, no_policy, key, shown)
 
-    return repeated(once, critics, jnp.int32(steps), key)[0]
+    no_policy = Policy(none_yet, none_yet, 0.0)
+    return in_parts("critics of the expert", once, critics, steps, key)
 
 
-def no_value(layers: Layers, states: Array) -> Array:
+def none_yet(*given: Any) -> Any:
     """Before the first episode there is no policy to ask."""
-    raise ValueError("the loss asks for the value of a policy, and there is none yet")
+    raise ValueError("the loss asks something of a policy, and there is none yet")

@@ -105,16 +105,20 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
         goal = costs + s.discount * batch.continues * jnp.maximum(following, least)
         outside = jnp.mean(following < least)
 
+        def act(states: Array, z: Array) -> tuple[Array, Array]:
+            actions, log_pi = gaussian.sample(actor.layers, spec, states, z)
+            return actions, jnp.exp(actor.log_alpha) * log_pi
+
         def value(layers: Layers, states: Array) -> Array:
             z = jax.random.normal(jax.random.fold_in(noise, 1), (*states.shape[:-1], spec.action))
-            actions, log_pi = gaussian.sample(actor.layers, spec, states, z)
-            soft = jnp.exp(actor.log_alpha) * log_pi
+            actions, soft = act(states, z)
             q = critics.pairs(layers, states, actions, s.layer_norm)
             return q + jnp.expand_dims(soft, -2)
 
         loss, watch = partial(base.critic_loss, cost), partial(base.critic_metrics, cost)
-        expert = data.demonstrations(draw)
-        new, seen = critics.towards(c, goal, batch, loss, s, value, expert, watch)
+        policy = critics.Policy(value, act, jnp.exp(actor.log_alpha))
+        expert, own = data.demonstrations(draw), jax.random.fold_in(noise, 2)
+        new, seen = critics.towards(c, goal, batch, loss, s, policy, own, expert, watch)
         return new, {**seen, "cost": jnp.mean(costs), "value_outside": outside}
 
     def optimistic_q(c: Critics, cost: Cost) -> tuple[Critics, Q]:

@@ -3,7 +3,8 @@
 import dataclasses
 from typing import Literal
 
-from soar_il.config import check_range
+from soar_il.config import check_range, only_read_with
+from soar_il.errors import ConfigError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,9 +30,11 @@ class Settings:
         batch: Transitions in a minibatch.
         recent: Half of the learner's own part of a minibatch is drawn from this many newest
             transitions, the other half from all; 0 for all.
-        expert_share: The part of each minibatch that is the expert's. Where a method knows no
-            actions of the expert, they are inferred from its states ...
-        inverse_hidden: ... by a network with hidden layers of these sizes.
+        expert_share: The part of each minibatch that is the expert's.
+        expert_share_last: That part moves to this one, in a straight line ...
+        expert_share_steps: ... within so many environment steps; at 0 it stays as it is.
+        inverse_hidden: Where a method knows no actions of the expert and there is such a part, they
+            are inferred from its states, by a network with hidden layers of these sizes.
         hidden: Sizes of the hidden layers of actor and critics.
         layer_norm: Whether the critics' hidden layers are normalised, which keeps them from
             diverging where the expert's rows are unlike all that the learner has seen.
@@ -55,6 +58,8 @@ class Settings:
     batch: int = 100
     recent: int = 0
     expert_share: float = 0.0
+    expert_share_last: float = 0.0
+    expert_share_steps: int = 0
     inverse_hidden: tuple[int, ...] = (256, 256)
     hidden: tuple[int, ...] = (256, 256)
     layer_norm: bool = False
@@ -73,7 +78,18 @@ class Settings:
         check_range(self, ("random_steps", "trial_every", "recent"), least=0)
         check_range(self, ("average_rate",), least=0, most=1)
         check_range(self, ("learning_rate", "target_rate"), above=0, most=1)
-        check_range(self, ("discount", "expert_share"), least=0, below=1)
+        check_range(self, ("discount", "expert_share", "expert_share_last"), least=0, below=1)
+        check_range(self, ("expert_share_steps",), least=0)
+        if not self.share_moves:
+            only_read_with(self, ("expert_share_last",), "expert_share_steps above 0")
+        elif not self.expert_share:
+            what = "expert_share is 0, and expert_share_steps says how it moves"
+            raise ConfigError(what, do="give both or none")
+
+    @property
+    def share_moves(self) -> bool:
+        """Whether the expert's part of a minibatch changes as the learner collects."""
+        return self.expert_share_steps > 0
 
     @property
     def own_data(self) -> bool:

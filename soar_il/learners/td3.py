@@ -21,7 +21,7 @@ from soar_il.errors import ConfigError
 from soar_il.learners import critics, settings
 from soar_il.learners.api import Algorithm, Minibatches
 from soar_il.learners.critics import Critics
-from soar_il.networks import mlp
+from soar_il.networks import gaussian, mlp
 from soar_il.networks.mlp import Layers
 from soar_il.rng import Streams
 from soar_il.types import Array, Bool, Count, Float, Metrics, PRNGKey, Scalar, Spec, Tree
@@ -155,13 +155,18 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
         goal = costs + s.discount * batch.continues * jnp.maximum(following, least)
         outside = jnp.mean(following < least)
 
+        def act(states: Array, z: Array) -> tuple[Array, Array]:
+            actions, _ = gaussian.sample(acting(actor), spec, states, z)
+            return actions, jnp.zeros(actions.shape[:-1])
+
         def value(layers: Layers, states: Array) -> Array:
             actions = mu(actor.layers, spec, states)
             return critics.pairs(layers, states, actions, s.layer_norm)
 
         loss, watch = partial(base.critic_loss, cost), partial(base.critic_metrics, cost)
-        expert = data.demonstrations(draw)
-        new, seen = critics.towards(c, goal, batch, loss, s, value, expert, watch)
+        policy = critics.Policy(value, act, 0.0)
+        expert, own = data.demonstrations(draw), jax.random.fold_in(noise, 2)
+        new, seen = critics.towards(c, goal, batch, loss, s, policy, own, expert, watch)
         targets = where(due(actor.updates, s), new.targets, c.targets)
         seen = {**seen, "cost": jnp.mean(costs), "value_outside": outside}
         return new._replace(targets=targets), seen

@@ -51,6 +51,14 @@ def log_prob(
     return squashed_log_prob(*moments(layers, observations), actions)
 
 
+def log_pi(
+    layers: Layers, spec: Spec, observations: Float[Array, "*B s"], actions: Float[Array, "*B a"]
+) -> Float[Array, "*B"]:
+    """log pi(a|s) of given actions; 0 in the absorbing state, which has one action."""
+    density = log_prob(layers, observations, actions)
+    return jnp.where(spec.alive(observations), density, 0.0) if spec.absorbing else density
+
+
 def squashed_log_prob(
     mean: Float[Array, "*B a"], log_std: Float[Array, "*B a"], actions: Float[Array, "*B a"]
 ) -> Float[Array, "*B"]:

@@ -48,7 +48,7 @@ def returns(study: Study, found: Sequence[Failed]) -> Table:
             "environment": env,
             "seeds": f"{len(runs)}{f' ({gone} missing)' if gone else ''}",
             "failed": ", ".join(f"seed {f.seed}" for f in failures.of(runs, found)) or "none",
-            "steps": f"{at:,.0f}",
+            "steps": "none" if runs[0].stepless else f"{at:,.0f}",
             "at its own end": _own_end(runs) if ends[env, label, purpose] > FURTHER * at else "-",
             "purpose": purpose,
             "termination": str(runs[0].settings["termination"]),

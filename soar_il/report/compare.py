@@ -93,7 +93,7 @@ def compare(pairs: Sequence[Pair]) -> Comparison:
         better=aggregate.bootstrap(aggregate.probability_of_improvement, ours, theirs),
         area=aggregate.bootstrap(aggregate.difference, *heights, paired=True),
     )
-    if len(kept) > 1 or not made.normal:
+    if len(kept) > 1 or not made.normal or any(r.stepless for r in both):
         return made
     at, (p,) = grid(both), kept
     x, y = curves(p.ours, at), curves(p.theirs, at)

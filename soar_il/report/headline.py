@@ -78,6 +78,9 @@ def _alone(runs: Sequence[Result]) -> str:
     began = number(float(aggregate.iqm(first[:, None])), normal)
     what = "of the way from random play to the expert" if normal else "in return"
     seeds = f"{len(runs)} seed{'s' * (len(runs) != 1)}"
+    if runs[0].stepless:
+        where = f"on {runs[0].env}, without an environment step ({seeds})."
+        return f"{runs[0].label} is at {stated(made, ends, normal)} {what} {where}"
     before = f"its first evaluation, after {runs[0].steps[0]:,.0f}, was {began}"
     return (
         f"{runs[0].label} is at {stated(made, ends, normal)} {what} after {at:,.0f} steps on "

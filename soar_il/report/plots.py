@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
+from soar_il.envs.ids import file_name
 from soar_il.figures.style import COLOURS, INK, PANEL, band, roomy
 from soar_il.report import tabular
 from soar_il.report.arm_tables import over_environments
@@ -90,16 +91,21 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
         normal = is_normal([r for runs in sides for r in runs])
 
         def draw(ax: Axes, sides: list[list[Result]] = sides, normal: bool = normal) -> None:
+            whole = grid([r for runs in sides for r in runs])
             for runs in sides:
-                at, first = grid(runs), runs[0]
+                first = runs[0]
+                at = whole if first.stepless else grid(runs)  # a clone is a level line
                 made = curves(runs, at)
                 middle = aggregate.bootstrap(aggregate.iqm_curve, made[:, None], resamples=500)
                 colour = colours[first.label]
                 band(ax, at, middle, colour, first.label, soar and first.critics == 1)
                 if len(runs) > 1 and sum(map(len, sides)) <= MOST_RUNS:  # what failed is seen
                     ax.plot(at, made.T, color=colour, lw=0.6, alpha=0.5)
-            if normal:
-                ax.axhline(1, color=INK, lw=0.8, ls=":")
+            for height, who in ((1, "expert"), (0, "random play")) if normal else ():
+                ax.axhline(height, color=INK, lw=0.8, ls=":")
+                where = ax.get_yaxis_transform()
+                words: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": 7}
+                ax.annotate(who, (1, height), (-2, 2), where, textcoords="offset points", **words)
             roomy(ax, normal)
 
         seeds = sorted({len(runs) for runs in sides})
@@ -111,9 +117,9 @@ def _learning(study: Study, purpose: str) -> Iterator[Panel]:
         named = f"{env}{f', {count} demonstrations' if count > 1 else ''}"
         named += ", 1 demonstration" if count == 1 else ""
         yield _panel(
-            f"learning-{env}-{count}-{purpose}".replace(":", "-"),
+            f"learning-{file_name(env)}-{count}-{purpose}",
             "Learning curves" if purpose == "report" else "Selection",
-            f"{named}: {shown} {many}" + (", dotted: the expert." if normal else ", true returns."),
+            f"{named}: {shown} {many}" + ("." if normal else ", true returns."),
             draw,
             xlabel="environment steps",
             ylabel="normalised return" if normal else "return",
@@ -126,7 +132,7 @@ def _average(study: Study) -> Iterator[Panel]:
     if len({r.env for r in reported}) < 2 or not is_normal(reported):
         return
     colours = _colours(study.results)
-    for base in dict.fromkeys(r.base for r in reported):
+    for base in dict.fromkeys(r.base for r in reported if not r.stepless):
         sides: dict[str, list[list[Result]]] = {}
         for (_, label, _), runs in cells(r for r in reported if r.base == base).items():
             sides.setdefault(label, []).append(runs)

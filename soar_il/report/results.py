@@ -38,6 +38,11 @@ class Result:
     settings: dict[str, Any]  # what that came to
     about: dict[str, Any]
 
+    @property
+    def stepless(self) -> bool:
+        """Whether it took no environment step, as a clone: it is as good after any number."""
+        return bool(self.steps[-1] == 0)
+
 
 class Missing(NamedTuple):
     """A run that should be there."""
@@ -198,14 +203,21 @@ def final(runs: Sequence[Result]) -> np.ndarray:
 
 
 def last_common(runs: Iterable[Result]) -> float:
-    """The most steps that every run has reached."""
-    return float(min(r.steps[-1] for r in runs))
+    """The most steps that every run has reached; those without steps are there from the start."""
+    return float(min((r.steps[-1] for r in runs if not r.stepless), default=0.0))
+
+
+def held(r: Result, series: np.ndarray, at: np.ndarray | float) -> np.ndarray:
+    """What was kept at each evaluation, at these steps; the one of a run without steps for ever."""
+    if r.stepless:
+        return np.full(np.shape(at), series[-1])
+    return efficiency.on_grid(r.steps, series, at)
 
 
 def value_at(r: Result, steps: float, raw: bool = False) -> float:
     """After so many steps, linear between the evaluations around them."""
     curve = r.returns if raw else values(r)
-    return float(efficiency.on_grid(r.steps, curve, steps))
+    return float(held(r, curve, steps))
 
 
 def grid(runs: Sequence[Result]) -> np.ndarray:
@@ -216,7 +228,7 @@ def grid(runs: Sequence[Result]) -> np.ndarray:
 
 def curves(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:
     """[runs, points]."""
-    return np.stack([efficiency.on_grid(r.steps, values(r), at) for r in runs])
+    return np.stack([held(r, values(r), at) for r in runs])
 
 
 def clocks(runs: Sequence[Result], at: np.ndarray) -> np.ndarray | None:
@@ -224,7 +236,7 @@ def clocks(runs: Sequence[Result], at: np.ndarray) -> np.ndarray | None:
     known = [r.seconds for r in runs if r.seconds is not None]
     if len(known) < len(runs):
         return None
-    return np.stack([efficiency.on_grid(r.steps, s, at) for r, s in zip(runs, known, strict=True)])
+    return np.stack([held(r, s, at) for r, s in zip(runs, known, strict=True)])
 
 
 def areas(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:

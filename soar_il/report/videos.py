@@ -32,7 +32,7 @@ def of(study: Study, out: Path) -> list[Video]:
         ]
         if made and len(found) < MOST:
             r, path = made[0]
-            named = f"{label} on {env}, seed {r.seed}: its last policy"
+            named = f"{label} on {env}, seed {r.seed}: each picture says what it shows"
             found.append(Video(named, KINDS[path.suffix], _source(path, out, len(found))))
     return found
 

@@ -7,6 +7,7 @@ takes its place, because a directory cannot be replaced in one step.
 
 import contextlib
 import hashlib
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -88,13 +89,17 @@ def load(path: Path) -> Checkpoint:
         raise StorageError(what, str(file), "use another generation, or a copy") from damage
 
 
-def newest(folder: Path, warn: Callable[[str], None]) -> Checkpoint | None:
-    """The newest generation that verifies; None if there is none at all.
+def newest(
+    folder: Path, warn: Callable[[str], None], before: float = math.inf
+) -> Checkpoint | None:
+    """The newest generation (``before`` this one) that verifies; None if there is none at all.
 
     ``warn`` is told of each newer one that is damaged; if all are, that is a StorageError.
     """
     problems = []
     for path in generations(folder):
+        if _number(path) >= before:
+            continue
         try:
             found = _verified(path)
         except _Damage as damage:

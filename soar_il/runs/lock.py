@@ -64,4 +64,6 @@ def _busy(path: Path) -> StorageError:
     pid, _, since = path.read_text().strip().partition(" ")
     holder = f"process {pid} since {since}" if pid else "another process"
     do = "wait for it or stop it" + (f" (kill {pid})" if pid else "") + ", or use another folder"
+    if pid == str(os.getpid()):
+        holder, do = "this process", "close the Imitator that holds it, or use another folder"
     return StorageError(f"the run is in use by {holder}", str(path.parent), do)

@@ -46,7 +46,9 @@ def read_settings(folder: Path, verify: bool = True) -> dict[str, Any]:
     """The same as names and values, of any version of soar-il."""
     path = folder / CONFIG
     if not path.exists():
-        raise StorageError(f"is not a run (no {CONFIG})", str(folder), "give a run's folder")
+        raise StorageError(
+            f"is not a run (there is no {CONFIG})", str(folder), "give a run's folder"
+        )
     known = verify and (folder / PROVENANCE).exists()
     noted = read_provenance(folder).get("files", {}) if known else {}
     if CONFIG in noted and not _unchanged(path, noted[CONFIG]):

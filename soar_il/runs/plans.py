@@ -14,7 +14,8 @@ TYPES: dict[str, type] = {
     "episodes": int,
     "checkpoint_every": int,
 }
-TYPES |= {"tensorboard": bool}
+TYPES |= {"tensorboard": bool, "wandb": str}
+LATER = {"wandb": ""}  # what earlier plans do not say
 
 
 def write(folder: Path, plan: dict[str, Any]) -> None:
@@ -27,7 +28,7 @@ def read(folder: Path) -> dict[str, Any]:
     if not path.exists():
         what = f"has no {NAME}: it was not begun by a command, or was killed before its first step"
         raise StorageError(what, str(folder), "begin it again, or use Imitator.load")
-    plan = unsealed(path)
+    plan = LATER | unsealed(path)
     wrong = [name for name in {*TYPES, *plan} if type(plan.get(name)) is not TYPES.get(name)]
     if wrong:
         what = f"{', '.join(sorted(wrong))}: missing, unknown or of the wrong type"

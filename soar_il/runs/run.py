@@ -6,6 +6,7 @@ A checkpoint is ``State`` at the end of an iteration, with the data as the traje
 made of: each is written once, and pushed again in order on resume.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -26,7 +27,9 @@ from soar_il.policy import Policy
 from soar_il.runs import checkpoint, lock, log, origin, segments
 from soar_il.runs.fingerprint import fingerprint
 from soar_il.runs.segments import Segment
+from soar_il.runs.told import told
 from soar_il.soar import Seen, State
+from soar_il.terminal.phases import heard_by
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -42,9 +45,11 @@ class Run:
         self.built = make(cfg, source)
         self.state: State
         self.steps = 0  # environment steps taken, all of them
+        self.total: int | None = None  # how many there shall be; None where iterations are whole
+        self.shortened: int | None = None  # the total that the last iteration was shortened to
         self.segments: list[Segment] = []
         self.demonstrations = ""  # their hash, where there are any
-        self.parts = self.built.parts
+        self.parts = told(self.built.parts._replace(collect=self._collect))
         self._open = ExitStack()
         self._open.callback(self.built.env.close)
 
@@ -64,7 +69,9 @@ class Run:
         """
         if (folder / origin.CONFIG).exists():
             raise StorageError(
-                "there is a run here already", str(folder), "resume it, or choose another folder"
+                "there is a run here already",
+                str(folder),
+                "go on with it (`soar resume`, Imitator.load), or choose another folder",
             )
         run = Run(folder, cfg, source, make or _imitation(demos, base), say)
         try:
@@ -86,8 +93,13 @@ class Run:
         allow_drift: bool = False,
         say: Say = print,
         make: Make | None = None,
+        total: int | None = None,
     ) -> "Run":
-        """A run as its newest good checkpoint has it; its logs are cut back to there."""
+        """A run as its newest good checkpoint has it; its logs are cut back to there.
+
+        With a larger ``total`` than its last iteration was shortened to, that iteration is undone:
+        the run goes on as one that was asked for so many steps from the start.
+        """
         cfg = origin.read_config(folder, verify=False)  # check says more
         origin.check(folder, allow_drift, say)
         demos = None if make else Demos.load(folder / origin.DEMOS)
@@ -95,7 +107,7 @@ class Run:
         try:
             run.demonstrations = demos.hash if demos is not None else ""
             run._enter()
-            run._restore()
+            run._restore(total)
         except BaseException:
             run.close()
             raise
@@ -109,18 +121,30 @@ class Run:
     def iterate(self) -> Iterator[Seen]:
         """One pass of Algorithm 1 after the other, each logged when it is done."""
         self._mend()
+        wanted = self.built.wanted(self.state.policy)
         for state, taus, seen in soar.run(self.parts, self.state, self.cfg.seed):
             k, numbers = int(state.k) - 1, {n: _number(x) for n, x in jax.device_get(seen).items()}
+            whole = len(taus) >= wanted.episodes and numbers["steps"] - self.steps >= wanted.steps
             made = self.patiently(partial(segments.write, self.folder / "segments", k, _pack(taus)))
             self.patiently(partial(self._log.append, {"k": k, **numbers}))
+            self.shortened = None if whole else self.total
             self.state, self.steps = state, int(numbers["steps"])  # when all of it is on the disk
             self.segments.append(made)
             yield numbers
+            wanted = self.built.wanted(self.state.policy)
+
+    def may_shorten(self) -> bool:
+        """Whether the next iteration may have to be shortened to end at ``total``."""
+        if self.total is None:
+            return False
+        wanted, left = self.built.wanted(self.state.policy), self.total - self.steps
+        return left < wanted.steps or left <= (wanted.episodes - 1) * self.built.env.horizon
 
     def checkpoint(self) -> None:
         """Keep the state on disk, and the one before it."""
         self._log.sync()
         meta = {"segments": [list(s) for s in self.segments], "steps": self.steps}
+        meta |= {} if self.shortened is None else {"shortened": self.shortened}
         checkpoint.save(self.folder / "checkpoints", self.k, _named(_small(self.state)), meta)
 
     def keep_policy(self) -> Path:
@@ -168,6 +192,10 @@ class Run:
         if self.state.data.steps.is_deleted():
             self.state = self.state._replace(data=self._data())
 
+    def _collect(self, policy: Any, key: Any) -> Any:
+        left = None if self.total is None else max(1, self.total - self.steps)
+        return self.built.parts.collect(policy, key, left)
+
     def _data(self) -> Any:
         data = self.built.no_data()
         for segment in self.segments:
@@ -182,8 +210,14 @@ class Run:
             files.sweep(folder)
         self._log = self._open.enter_context(log.Log(self.folder / "metrics.jsonl"))
 
-    def _restore(self) -> None:
+    def _restore(self, total: int | None) -> None:
         found = checkpoint.newest(self.folder / "checkpoints", self.say)
+        if found is not None and (total or 0) > found.meta.get("shortened", math.inf):
+            earlier = checkpoint.newest(self.folder / "checkpoints", self.say, before=found.k)
+            if earlier is not None or found.k == 1:
+                found = earlier
+            else:
+                self.say(f"going on from iteration {found.k}, which was shortened: none is before")
         k = 0 if found is None else found.k
         self._log.close()
         log.cut(self.folder / "metrics.jsonl", k)
@@ -200,10 +234,11 @@ class Run:
         self.segments = segments.noted(found.meta.get("segments"), where)
         if type(found.meta.get("steps")) is not int:
             raise StorageError("does not say how many steps there were", where, files.DAMAGED)
-        shapes = jax.eval_shape(self.built.start)._replace(k=0)
+        with heard_by():  # nobody: only shapes are made
+            shapes = jax.eval_shape(self.built.start)._replace(k=0)
         small = _filled(_small(shapes), found.arrays, str(self.folder))
         self.state = State(k + 1, small.policy, small.cost, small.critics, self._data())
-        self.steps = found.meta["steps"]
+        self.steps, self.shortened = found.meta["steps"], found.meta.get("shortened")
 
 
 def _imitation(demos: Demos | None, base: Base | None) -> Make:

@@ -22,16 +22,27 @@ def train(
     keep: Keep,
     on_iteration: Callable[[Seen], bool | None],
     on_snapshot: Callable[[Run], None],
+    shorten: bool = False,
 ) -> None:
     """Iterate until ``total`` steps; a callback that returns False stops it.
 
+    With ``shorten`` the last iteration ends with the episode that reaches ``total``. Its state is
+    then kept from before it too, so that a run that is given more steps later loses nothing.
+
     The policy it starts from is kept too: it may be a clone, and the curve begins there. Whatever
     ends it, an interruption or an error, the last finished iteration is kept. A full disk pauses
-    it; only on the way out after an interruption is everything tried once.
+    it; only on the way out after an interruption is everything tried once. A method that takes no
+    steps is done with that policy, whatever ``total`` is.
     """
+    if not run.built.takes_steps:
+        run.patiently(run.keep_policy)
+        run.patiently(run.checkpoint)
+        on_snapshot(run)
+        return
     if run.steps >= total:
         return
     saved, before = run.k, run.steps
+    run.total = total if shorten else None
     if run.k == 0:
         run.patiently(run.keep_policy)
         on_snapshot(run)
@@ -43,7 +54,8 @@ def train(
             if last or not go_on or _passed(before, run.steps, keep.snapshot):
                 run.patiently(run.keep_policy)
                 on_snapshot(run)
-            if _passed(before, run.steps, keep.checkpoint):
+            ahead = not last and run.k > saved and run.may_shorten()
+            if ahead or _passed(before, run.steps, keep.checkpoint):
                 saved = _try_checkpoint(run, saved)
             before = run.steps
             if last or not go_on:

@@ -11,6 +11,7 @@ from soar_il.bases import BASES
 from soar_il.configure import Config
 from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
+from soar_il.envs.ids import file_name
 from soar_il.errors import ConfigError, DemoError, SoarError
 from soar_il.experts import shipped
 from soar_il.experts.record import find_or_record
@@ -86,6 +87,8 @@ def _environments(chosen: list[Job]) -> None:
                 opened.callback(env.close)
             if cfg is not None:
                 build.check_sizes(cfg, made[name, horizon])
+                if cfg.base in BASES:
+                    build.method_of(cfg, made[name, horizon].horizon, None)
 
 
 def _complete(sweep: Sweep, chosen: list[Job]) -> None:
@@ -132,7 +135,7 @@ def _found(chosen: list[Job]) -> dict[str, Path]:
     for job in chosen:
         wanted = _wanted(job)
         if "demos" not in job.options:
-            there = places.known(wanted) or places.file_name(wanted) in shipped.cards()
+            there = places.known(wanted) or file_name(wanted) in shipped.cards()
             place = find_or_record(wanted, console.print) if there else None
         elif (place := Path(wanted)).exists() is False:
             raise DemoError("does not exist", wanted, "mend options.demos in the file")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from soar_il.config import read_toml
+from soar_il.envs.ids import file_name
 from soar_il.errors import ConfigError, closest
 from soar_il.sweep.kinds import Kind, Options
 
@@ -132,7 +133,7 @@ def expand(
 
 def beginning(options: Options) -> str:
     """How the names of all jobs of an environment and a base begin."""
-    return f"{_word(options['env'])}/{options['base']}-"
+    return f"{file_name(options['env'])}/{options['base']}-"
 
 
 def _row(kind: Kind, options: Options, axes: list[str]) -> str:
@@ -147,7 +148,7 @@ def _row(kind: Kind, options: Options, axes: list[str]) -> str:
             value = options[axis]
             short = "" if isinstance(value, str) else axis.rpartition(".")[2]
             parts.append(f"{short}{_word(value)}")
-    return f"{_word(options.get('env') or kind.options['env'])}/{'-'.join(parts)}"
+    return f"{file_name(options.get('env') or kind.options['env'])}/{'-'.join(parts)}"
 
 
 def _word(value: Any) -> str:

@@ -17,7 +17,8 @@ from soar_il.errors import ConfigError, closest
 Options = dict[str, Any]
 Resolve = Callable[[Options, dict[str, Any]], Config]  # of options and nested settings
 
-NOT_A_JOB_S = ("out", "settings")  # the sweep chooses the folder, and writes settings as options
+# The sweep chooses the folder, and writes settings as options and arguments into the env's name.
+NOT_A_JOB_S = ("out", "settings", "env_args")
 ALIASES = {name: f"learner.{name}" for name in SHORT}  # options that are settings too
 
 

@@ -12,6 +12,8 @@ from rich.text import Text
 
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
+from soar_il.sweep.picture import Picture
+from soar_il.terminal import phases
 from soar_il.terminal.progress import console
 
 REFRESH = 1.0  # seconds
@@ -24,8 +26,10 @@ class Cells:
         self.jobs, self.out = jobs, out
         self._running: dict[str, int] = {}  # with the tenth last spoken of
         self._problems: set[str] = set()
+        self._said: set[tuple[str, str]] = set()
         self._began, self._looked = time.monotonic(), 0.0
         self._first = self._steps()
+        self._picture = Picture(jobs, out)
         self._live = Live(console=console, auto_refresh=False, transient=False)
 
     def __enter__(self) -> Self:
@@ -34,6 +38,7 @@ class Cells:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._picture.renew(at_once=True)
         if console.is_terminal:
             self._live.update(self.table(), refresh=True)
             self._live.stop()
@@ -57,6 +62,7 @@ class Cells:
         if now - self._looked < REFRESH:
             return
         self._looked = now
+        self._renew()
         if console.is_terminal:
             self._live.update(self.table(), refresh=True)
             return
@@ -65,6 +71,8 @@ class Cells:
                 continue
             at = folder.reached(self.out / job.name)
             tenth = 10 * at.steps // job.steps
+            if not at.steps:
+                self._say_phase(job)
             if tenth > self._running[job.name]:
                 self._running[job.name] = tenth
                 shown = f"{at.steps:,}/{job.steps:,}{_return(at)}{self._left()}"
@@ -84,7 +92,22 @@ class Cells:
         done = sum(folder.state(self.out / job.name, job) == "done" for job in self.jobs)
         running = len(self._running)
         line = f"{done} of {len(self.jobs)} done, {running} running{self._left()}"
-        return Group(shown, Text(line, style="bold"))
+        seen = [] if self._picture.path is None else [Text(f"curves: {self._picture.path}")]
+        return Group(shown, Text(line, style="bold"), *seen)
+
+    def _renew(self) -> None:
+        first = self._picture.path is None
+        self._picture.renew()
+        if first and self._picture.path and not console.is_terminal:
+            where = f"curves so far, renewed as they grow: {self._picture.path}"
+            console.print(where, markup=False, soft_wrap=True)
+
+    def _say_phase(self, job: Job) -> None:
+        """Once each: cloning says how far it is, which a log need not hold."""
+        text = phases.read(self.out / job.name).partition(":")[0]
+        if text and (job.name, text) not in self._said:
+            self._said.add((job.name, text))
+            console.print(f"{job.name}: {text}", markup=False, soft_wrap=True)
 
     def _cell(self, job: Job) -> Text:
         if job.name in self._problems:
@@ -92,10 +115,11 @@ class Cells:
         at, state = folder.reached(self.out / job.name), folder.state(self.out / job.name, job)
         score = "" if at.score is None else f" {at.score:,.0f}"
         if state == "done":
-            return Text(f"done{score}", style="green")
+            return Text(f"done{score} {self._picture.spark(job)}", style="green")
         share = f"{min(99, 100 * at.steps // job.steps)}%{score}"
         if job.name in self._running:
-            return Text(share if at.steps else "compiling", style="cyan")
+            began = phases.read(self.out / job.name) or "loading"
+            return Text(f"{share} {self._picture.spark(job)}" if at.steps else began, style="cyan")
         return Text(f"{share}, waits" if at.steps else "waits", style="dim")
 
     def _steps(self) -> int:

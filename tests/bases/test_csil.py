@@ -232,7 +232,9 @@ def test_the_prior_stands_in_backup_and_floor():
     c, actor = sac.init(rng.at(0, 0), SPEC, s)
     states = np.random.default_rng(0).normal(size=(2, 8, 3)).astype(np.float32)
     one, key = np.ones((2, 8), np.float32), jax.random.key(1)
-    batch = Batch(states, np.zeros((2, 8, 2), np.float32), states, one, one, one == 0)
+    batch = Batch(
+        states, np.zeros((2, 8, 2), np.float32), states, one, one, one == 0, np.int32(one)
+    )
     plain = backup(c, actor, 0 * one, batch, key, s=s)
     held = backup(c, actor, 0 * one, batch, key, s=s, log_prior=lambda s, a: jnp.sum(a, -1))
     actions, _ = gaussian.sample(actor.layers, SPEC, states, noise_of(key, batch))
@@ -271,7 +273,7 @@ def test_the_slope_term_is_the_root_mean_square_of_the_action_gradient(clone, ex
     def everywhere(states, actions):
         return critics.each(c.layers, states, actions)
 
-    look = Look(q, goal, everywhere, None, None, batch, s.discount)
+    look = Look(q, goal, everywhere, None, None, 0.0, None, None, batch, s.discount)
     found = base.critic_loss(cost, look) - 4 * 2.0**2  # less the squared error of 2L critics
     total = 0.0
     for n in range(4):

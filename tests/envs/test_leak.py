@@ -25,8 +25,7 @@ def learned(kind=None, **more):
         return imitator.learn(STEPS).fingerprint()
 
 
-@pytest.mark.parametrize("critics", [1, 4])
-@pytest.mark.parametrize("base", tiny.EVERY_BASE)
+@pytest.mark.parametrize(("base", "critics"), tiny.CASES)
 def test_the_reward_and_info_of_the_environment_reach_nothing(base, critics):
     plain = learned(base=base, critics=critics)
     for kind in toys.REWARDS:

@@ -78,7 +78,9 @@ def test_in_the_absorbing_state_no_prior_is_paid_for():
     states[:, ::2, -1] = 0
     one = np.ones((2, 8), np.float32)
     alive = np.asarray(spec.alive(states))
-    batch = Batch(states, np.zeros((2, 8, 2), np.float32), states, one, one, one == 0)
+    batch = Batch(
+        states, np.zeros((2, 8, 2), np.float32), states, one, one, one == 0, np.int32(one)
+    )
     key = jax.random.key(2)
     plain = backup(c, pi, 0 * one, batch, key, spec=spec, s=S)
 

@@ -45,7 +45,7 @@ class Given:
         if spec.absorbing:
             states[..., -1], following[..., -1] = 0, np.arange(8) % 2
         actions = np.tanh(normals(2, s.critics, 8, 2))
-        self.batch = Batch(states, actions, following, one, one, one > 1)
+        self.batch = Batch(states, actions, following, one, one, one > 1, np.int32(one))
 
     def each(self, key):
         return self.batch

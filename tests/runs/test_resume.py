@@ -1,5 +1,6 @@
 """A run that was stopped, by anything, ends as one that was not."""
 
+import contextlib
 import functools
 import json
 import os
@@ -97,7 +98,7 @@ def point_mass():
     tiny.register()
 
 
-EVERY_KIND = [(base, critics) for base in tiny.EVERY_BASE for critics in (1, 4)]
+EVERY_KIND = [(base, critics) for base, critics in tiny.CASES if tiny.most(base) == 4]
 
 
 @pytest.mark.parametrize(
@@ -266,8 +267,36 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
 
 @pytest.mark.parametrize("base", tiny.EVERY_BASE)
 def test_save_and_load_go_on_exactly(tmp_path, base):
-    with tiny.imitator(base=base, critics=4) as imitator:  # compiled by the leak tests too
+    critics = tiny.most(base)  # compiled by the leak tests too
+    with tiny.imitator(base=base, critics=critics) as imitator:
         imitator.learn(120).save(tmp_path / "saved")
         after = imitator.learn(120).fingerprint()
     with Imitator.load(tmp_path / "saved", env=toys.PointMass) as loaded:
         assert loaded.learn(120).fingerprint() == after
+
+
+@pytest.mark.parametrize("base", ["ml-irl", "csil"])
+@pytest.mark.parametrize("steps", [50, 130, 301])
+def test_a_run_takes_the_steps_it_was_asked_for(base, steps, tmp_path):
+    """Less than an episode more; an iteration here has 300, and starts with as many."""
+    learner = {**tiny.LEARNER, "iteration_steps": 300, "random_steps": 300}
+    said = {"critics": 2, "horizon": toys.HORIZON, "learner": {**learner, "split": "minibatches"}}
+    cfg = resolve(base, "Point-v0", **said, cost=tiny.cost(base))
+    run = Run.create(tmp_path / "run", cfg, "Point-v0", tiny.demos())
+    with contextlib.closing(run):
+        train_run(run, steps, Keep(), lambda seen: None, lambda run: None, shorten=True)
+        assert steps <= run.steps < steps + toys.HORIZON
+
+
+def test_a_shortened_iteration_is_made_again_whole_for_more_steps(demos, uninterrupted, tmp_path):
+    """And again, however often; what is left after the last is the run that nobody stopped."""
+    folder, whole = tmp_path / "run", uninterrupted(900)
+    often = ["--set", "learner.iteration_steps=60"]
+    soar(*training(demos, folder, *often, steps=415))
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    lengths = [json.loads(line)["steps"] for line in lines]
+    assert lengths[-1] - lengths[-2] < 60, "nothing was shortened"
+    soar("resume", folder, "--steps", 421)
+    soar("resume", folder, "--steps", 655)
+    soar("resume", folder, "--steps", 900)
+    assert what_was_learned(folder) == what_was_learned(whole)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from soar_il.bases import BASES
 from soar_il.commands.sweep import kinds
 from soar_il.sweep import checks, estimate, grid
 
@@ -66,3 +67,14 @@ def test_no_seed_both_chooses_and_reports():
         if sweep.kind.name == "train":
             seeds[sweep.purpose] |= {job.options.get("seed", 0) for job in sweep.jobs}
     assert not seeds["report"] & seeds["selection"]
+
+
+def test_the_table_of_methods_has_every_method_at_the_same_steps():
+    sweep = grid.read(FILES[0].parent / "methods.toml", kinds())
+    steps = {}
+    for job in sweep.jobs:
+        steps.setdefault(job.options["base"], {})[job.options["env"]] = job.options["steps"]
+    assert steps.keys() == BASES.keys()
+    assert set(steps.pop("bc").values()) == {0}
+    (same,) = {tuple(sorted(each.items())) for each in steps.values()}
+    assert [n for _, n in same] == [100_000, 60_000, 30_000, 80_000, 60_000]

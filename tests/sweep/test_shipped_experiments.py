@@ -32,7 +32,7 @@ def test_a_shipped_file_is_found_by_its_name_elsewhere(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     for asked in ("first", "first.toml", "experiments/first.toml"):
         soar(monkeypatch, "sweep", asked, "--dry-run")
-        assert "Hopper-v5/csil-L4-seed0: new" in capsys.readouterr().out
+        assert "Hopper-v5/ml-irl-L4-seed0: new" in capsys.readouterr().out
 
 
 def test_one_s_own_file_comes_before_a_shipped_one_of_its_name(tmp_path, monkeypatch):
