@@ -5,7 +5,7 @@ DOCS := .venv-docs
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: setup extras run test check format docs bench clean
+.PHONY: setup extras run test soak mutants check format docs bench clean
 
 setup: $(VENV)/ready
 
@@ -30,6 +30,12 @@ run: setup
 test: setup
 	$(BIN)/python -m pytest
 
+soak: setup
+	SOAK=$(SOAK) $(BIN)/python -m pytest -m 'soak or not soak'
+
+mutants: setup
+	$(BIN)/python tests/mutants.py
+
 check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -49,6 +55,7 @@ $(DOCS)/ready: docs.lock
 	@touch $@
 
 bench: setup
+	$(BIN)/python benchmarks/compare.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/deep.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/tabular.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/sweep.py

@@ -15,14 +15,16 @@ os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 import jax  # noqa: E402
 import numpy as np  # noqa: E402
 import tiny  # noqa: E402
-from soar_il.deep import mixed, parts, replay  # noqa: E402
-from soar_il.deep.settings import Settings  # noqa: E402
 
 from soar_il import rng  # noqa: E402
 from soar_il.bases import BASES  # noqa: E402
-from soar_il.build import build, resolve  # noqa: E402
+from soar_il.build import build, method_of  # noqa: E402
+from soar_il.configure import resolve  # noqa: E402
 from soar_il.demos import Demos  # noqa: E402
-from soar_il.soar import improve, run  # noqa: E402
+from soar_il.engine import loop, parts, replay  # noqa: E402
+from soar_il.engine.parts import Kit  # noqa: E402
+from soar_il.learners import LEARNERS  # noqa: E402
+from soar_il.soar import run  # noqa: E402
 from soar_il.types import Spec, Treated  # noqa: E402
 
 UPDATES = 200
@@ -68,33 +70,33 @@ def wandering(spec, n, length):
         yield Treated(states, actions, one, one, one)
 
 
-def works(spec, s, base):
+def works(kit):
     """The updates of critics and actor, and those of the cost, for UPDATES steps: compiled."""
+    algorithm, base, spec, s = kit
     expert = replay.add(replay.empty(spec, 20_000, 0), list(wandering(spec, 16, 1000)), 0)
-    state = parts.initial(rng.at(0, 0), base, expert, spec, s)
+    state = parts.initial(kit, rng.at(0, 0), expert)
     data = replay.add(state.data, list(wandering(spec, 20, 300)), UPDATES)
-    many = parts.compiled_improve(improve, base, spec, s)
-    cost = parts.compiled_update(base)
-    seen = mixed.Mixed(data, expert) if parts.uses_expert(base) else data
-    arguments = (state.critics, state.policy, state.cost, seen, rng.at(0, 1))
-    costs = (state.cost, expert, data, rng.at(0, 1)("cost"))
-    jax.block_until_ready((many(*arguments), cost(*costs)))
-    return lambda: many(*arguments), lambda: cost(*costs)
+    many, fit = loop.compiled_improve(*kit), loop.compiled_update(base)
+    shown = s.expert_share > 0 or base.needs.demonstrations
+    theirs = loop.compiled_actions(base, spec)(state.cost, expert) if shown else None
+    policy, key = state.policy.policy, rng.at(0, 1)
+    updated = (state.critics, policy, state.cost, data, theirs, key)
+    fitted = (state.cost, expert, data, algorithm.acting(policy), key("cost"))
+    jax.block_until_ready((many(*updated), fit(*fitted)))
+    return lambda: many(*updated), lambda: fit(*fitted)
 
 
-def update_seconds(spec, s, base):
-    return [best_of(8, work) / UPDATES for work in works(spec, s, base)]
+def update_seconds(kit):
+    return [best_of(8, work) / UPDATES for work in works(kit)]
 
 
 def updates():
-    method = BASES["ml-irl"].settings()
-    base = BASES["ml-irl"].make(method)
     for name, spec in SIZES.items():
         for critics in (1, 4):
-            s = Settings(critics=critics, capacity=100_000)
-            seconds, cost = update_seconds(spec, s, base)
+            kit = kit_of("ml-irl", critics, spec)
+            seconds, cost = update_seconds(kit)
             rate = sgemm_rate()
-            floor = operations(spec, s, method) / rate
+            floor = operations(spec, kit.s, BASES["ml-irl"].settings()) / rate
             print(
                 f"{name:7} L = {critics}: update {1e3 * seconds:6.2f} ms, "
                 f"{100 * floor / seconds:3.0f} % of sgemm ({rate / 1e9:.0f} GFLOPS), "
@@ -108,7 +110,7 @@ def methods(rounds=8):
     In turns, so that what else the machine does meets them all.
     """
     for critics in (1, 4):
-        timed = {name: works(SIZES["Hopper"], *configured(name, critics)) for name in BASES}
+        timed = {name: works(kit_of(name, critics)) for name in BASES}
         best = {name: [float("inf")] * 2 for name in timed}
         for _ in range(rounds):
             for name, pair in timed.items():
@@ -123,13 +125,13 @@ def methods(rounds=8):
             )
 
 
-def configured(name, critics):
+def kit_of(name, critics, spec=SIZES["Hopper"]):
     """A method of the table, less what it does once before the first episode."""
     fields = {f.name for f in dataclasses.fields(BASES[name].settings)}
     once = {"steps": 1, "critic_steps": 0} if "critic_steps" in fields else None
     learner = {"critics": critics, "capacity": 100_000}
     cfg = resolve(name, "Hopper-v5", learner=learner, cost=once)
-    return cfg.learner, BASES[name].make(cfg.cost)
+    return Kit(LEARNERS[cfg.algorithm], method_of(cfg, 1000, None), spec, cfg.learner)
 
 
 def whole_step(critics, env="Hopper-v5", iterations=4):
@@ -138,23 +140,18 @@ def whole_step(critics, env="Hopper-v5", iterations=4):
     demos = Demos.from_arrays([generator.normal(size=(1001, 11)) for _ in range(4)])
     built = build(resolve("ml-irl", env, learner={"critics": critics}), env, demos)
     inside = [0.0]
-    repeat = built.parts.repeat
+    improve = built.parts.improve
 
-    def timed(improve):
-        many = repeat(improve)
+    def timed(*arguments):
+        start = time.perf_counter()
+        result = jax.block_until_ready(improve(*arguments))
+        inside[0] += time.perf_counter() - start
+        return result
 
-        def work(*arguments):
-            start = time.perf_counter()
-            result = jax.block_until_ready(many(*arguments))
-            inside[0] += time.perf_counter() - start
-            return result
-
-        return work
-
-    loop = run(built.parts._replace(repeat=timed), built.start(), 0)
-    before = [int(next(loop)[0].data.steps) for _ in range(2)][-1]
+    iterations_of = run(built.parts._replace(improve=timed), built.start(), 0)
+    before = [int(next(iterations_of)[0].data.steps) for _ in range(2)][-1]
     inside[0], start = 0.0, time.perf_counter()
-    steps = [int(next(loop)[0].data.steps) for _ in range(iterations)][-1] - before
+    steps = [int(next(iterations_of)[0].data.steps) for _ in range(iterations)][-1] - before
     return (time.perf_counter() - start) / steps, inside[0] / steps
 
 
@@ -188,10 +185,8 @@ def compilation():
 
 def first_call():
     """Seconds that compiling costs: the first calls less the second ones."""
-    spec, s = SIZES["Hopper"], Settings(critics=4, capacity=100_000)
-    base = BASES["ml-irl"].make(BASES["ml-irl"].settings())
     start = time.perf_counter()
-    learned, fitted = update_seconds(spec, s, base)
+    learned, fitted = update_seconds(kit_of("ml-irl", 4))
     print(time.perf_counter() - start - 9 * UPDATES * (learned + fitted))
 
 

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Demos", "Imitator", "record"]
+__all__ = ["Demos", "Imitator", "Policy", "record"]
 
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
 if os.environ.get("SOAR_THREADS", "1") == "1":
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from soar_il.agent import Imitator
     from soar_il.demos import Demos
     from soar_il.experts.record import demonstrate as record
+    from soar_il.policy import Policy
 
 
 def __getattr__(name: str) -> Any:
@@ -30,6 +31,10 @@ def __getattr__(name: str) -> Any:
         from soar_il.demos import Demos
 
         return Demos
+    if name == "Policy":
+        from soar_il.policy import Policy
+
+        return Policy
     if name == "record":
         from soar_il.experts.record import demonstrate
 

@@ -15,9 +15,10 @@ from soar_il.bases.api import Base
 from soar_il.configure import Config, resolve
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source, name_of
-from soar_il.envs.view import Termination
 from soar_il.errors import ConfigError, StorageError
 from soar_il.evaluation.score import Evaluator
+from soar_il.policy import Policy
+from soar_il.policy.sight import Termination
 from soar_il.runs import boards, compiled
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep, train
@@ -150,7 +151,7 @@ class Imitator:
         episode_start: Any = None,
         deterministic: bool = True,
     ) -> tuple[np.ndarray, Any]:
-        """Actions in the environment's units for an observation, or for a batch of them.
+        """As ``Policy.predict``: actions in the environment's units, and ``state`` as it was.
 
         Args:
             observation: [d] or [n, d], or one of the environment's own where these are nested.
@@ -162,26 +163,16 @@ class Imitator:
         env = self._run.built.env
         if env.nested and isinstance(observation, dict | tuple):
             observation = env.flat(observation)
-        observation = np.asarray(observation, np.float32)
-        size = self._run.built.env.observation_size
-        if observation.ndim not in (1, 2) or observation.shape[-1] != size:
-            raise ConfigError(
-                f"the observation has shape {observation.shape}", do=f"give [{size}] or [n, {size}]"
-            )
-        if not np.isfinite(observation).all():
-            raise ConfigError(
-                "the observation has a NaN or an infinity", do="look where it is from"
-            )
-        noise = None
-        if not deterministic:
-            shape = (*observation.shape[:-1], self._run.built.env.action_size)
-            noise = self._noise.standard_normal(shape, np.float32)
-        action = self._run.policy().act(observation, noise)
-        return self._run.built.env.to_env(action), state
+        return self.policy.predict(observation, state, episode_start, deterministic)
+
+    @property
+    def policy(self) -> Policy:
+        """What was learned so far, as a thing of its own: save it, load it anywhere."""
+        return dataclasses.replace(self._run.policy(), draws=self._draws)
 
     def set_random_seed(self, seed: int) -> None:
-        """Of the draws that ``predict`` makes; training has its own."""
-        self._noise = np.random.default_rng(seed)
+        """Of the draws that ``predict`` makes, by any policy of this object; not of training."""
+        self._draws = np.random.default_rng(seed)
 
     def evaluate(self, episodes: int = 10, seed: int = 0) -> dict[str, Any]:
         """The true return of the policy on environments of its own, by name; nothing is learned."""

@@ -8,7 +8,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from soar_il.errors import ConfigError, closest
+from soar_il import files
+from soar_il.errors import ConfigError, StorageError, closest
 
 T = TypeVar("T")
 
@@ -50,11 +51,13 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot be read ({error.strerror})", str(path)) from None
+        return tomllib.loads(files.read(path, files.MOST_JSON).decode())
+    except StorageError as error:
+        raise ConfigError(error.what, str(path), error.do) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"is not valid TOML: {error}", str(path)) from None
+    except RecursionError:
+        raise ConfigError("is not valid TOML: nested too deep", str(path)) from None
 
 
 def preset(cls: type[T], kind: str, name: str) -> T:
@@ -69,10 +72,10 @@ def preset_mapping(kind: str, name: str) -> dict[str, Any]:
         mapping = read_toml(Path(name))
     else:
         folder = resources.files("soar_il") / "presets" / kind
-        files = {f.name.removesuffix(".toml"): f for f in folder.iterdir()}
-        if name not in files:
-            raise ConfigError(f"no {kind} preset is called {name!r}", do=closest(name, files))
-        mapping = tomllib.loads(files[name].read_text(encoding="utf-8"))
+        shipped = {f.name.removesuffix(".toml"): f for f in folder.iterdir()}
+        if name not in shipped:
+            raise ConfigError(f"no {kind} preset is called {name!r}", do=closest(name, shipped))
+        mapping = tomllib.loads(shipped[name].read_text(encoding="utf-8"))
     under = mapping.pop("extends", None)
     if under is None:
         return mapping

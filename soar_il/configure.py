@@ -98,6 +98,9 @@ def from_mapping(mapping: dict[str, Any], where: str) -> Config:
     kinds = {"learner": LEARNERS[made.algorithm].settings}
     if made.base in BASES:
         kinds["cost"] = BASES[made.base].settings
+    for name in kinds:
+        if not isinstance(mapping.get(name) or {}, dict):
+            raise ConfigError(f"is {mapping[name]!r}", f"{where}: {name}", "give names and values")
     nested = {
         name: config.from_mapping(kind, mapping.get(name) or {}, f"{where}: {name}")
         for name, kind in kinds.items()

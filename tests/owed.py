@@ -6,12 +6,12 @@ import numpy as np
 import tiny
 import toys
 
+from soar_il import arrays
 from soar_il.agent import Imitator
 from soar_il.bases import BASES
 from soar_il.bases.api import Look
 from soar_il.bases.given import Given
 from soar_il.engine import replay
-from soar_il.runs import arrays
 from soar_il.types import Batch, Spec, Treated
 
 SPEC = Spec(observation=3, action=2, absorbing=False)

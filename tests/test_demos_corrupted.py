@@ -178,13 +178,26 @@ def test_right_demonstrations_raise_no_notice(of, use):
     checks = examine(demos, env)
     assert [n for made in checks for n in made.found] == []
     if use == "all" and of == "Hopper":
-        assert [made.lacking for made in checks] == [""] * 8
+        assert [made.lacking for made in checks] == [""] * 9
 
 
 def test_right_demonstrations_of_a_run_far_from_random_steps_raise_none():
     """A cheetah at full speed moves as random actions never do."""
     policy, _ = shipped.expert("HalfCheetah-v5")
     assert check(record.record(policy, 3).demos, "HalfCheetah-v5") == []
+
+
+def test_another_version_of_the_simulator_is_said():
+    demos = hopping()
+    about = demos.about | {"versions": demos.about["versions"] | {"mujoco": "2.9.0"}}
+    other = Demos(demos.observations, demos.actions, demos.terminated, about)
+    (notice,) = check(other, "Hopper-v5")
+    assert "recorded with MuJoCo 2.9.0, here is" in str(notice)
+    assert "record them again" in str(notice)
+    elsewhere = Demos(
+        *[getattr(reaching(), x) for x in ("observations", "actions", "terminated")], about
+    )
+    assert "the simulator's version" not in [made.name for made in examine(elsewhere, Reach)]
 
 
 def test_each_check_says_what_it_lacks():
@@ -232,10 +245,10 @@ def test_the_command_says_which_checks_were_made(tmp_path, capsys):
     path = hopping().save(tmp_path / "x.demos")
     commands.check(path, "Hopper-v5")
     out = capsys.readouterr().out
-    assert "fits Hopper-v5 by 8 of 8 checks" in out
+    assert "fits Hopper-v5 by 9 of 9 checks" in out
     assert "checked: sizes and bounds, repeats and padding, ends of episodes, start states" in out
     one = hopping().select(1).without_actions().save(tmp_path / "y.demos")
     commands.check(one, "Hopper-v5")
     out = capsys.readouterr().out
     assert "not checked: scale: not enough data: needs 3 episodes" in out
-    assert "fits Hopper-v5 by 6 of 8 checks" in out
+    assert "fits Hopper-v5 by 7 of 9 checks" in out

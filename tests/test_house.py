@@ -14,7 +14,8 @@ PACKAGE = sorted((ROOT / "soar_il").rglob("*.py"))
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 LAYERS = (
     {"errors", "rng", "optimism", "types"},
-    {"config", "soar", "provenance", "files"},
+    {"config", "soar", "provenance", "files", "arrays", "seal"},
+    {"policy"},
     {"terminal", "figures", "statistics", "demos", "envs", "networks"},
     {"bases"},
     {"learners"},

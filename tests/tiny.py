@@ -44,11 +44,14 @@ def most(base):
     return 4 if takes_steps(resolve(base, "Point-v0")) else 1
 
 
+def settings(base):
+    """The same as a command is given them."""
+    learner = (f"learner.{name}={value}" for name, value in LEARNER.items())
+    return [*learner, *(f"cost.{name}={value}" for name, value in cost(base).items())]
+
+
 CASES = [(base, critics) for base in EVERY_BASE for critics in (1, 4) if critics <= most(base)]
-SETTINGS = [
-    *(f"learner.{name}={value}" for name, value in LEARNER.items()),
-    *(f"cost.{name}={value}" for name, value in cost("ml-irl").items()),
-]
+SETTINGS = settings("ml-irl")
 
 
 def register():

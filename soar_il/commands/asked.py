@@ -29,7 +29,7 @@ def assigned(settings: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
             raise ConfigError(f"--set {setting}", do="write NAME=VALUE, such as learner.alpha=0.1")
         try:
             value = tomllib.loads(f"x = {text}")["x"]
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             value = text
         *path, last = name.split(".")
         inner = nested

@@ -15,7 +15,6 @@ from soar_il.commands.asked import (
     flat,
 )
 from soar_il.envs.ids import compose, file_name
-from soar_il.errors import ConfigError
 from soar_il.terminal import phases
 from soar_il.terminal.progress import console
 
@@ -135,13 +134,14 @@ def resume(
     console.quiet = quiet
     say(f"reading {run_dir}")
     from soar_il.evaluation import times
+    from soar_il.runs import plans
 
-    began, plan = times.now(), _read_plan(run_dir)
+    began, plan = times.now(), plans.read(run_dir)
     if steps is not None:
         check_steps(steps)
         plan["steps"] = steps
     run = _resumed(run_dir, allow_drift, plan["steps"])
-    _write_plan(run_dir, plan)
+    plans.write(run_dir, plan)
     if not run.built.takes_steps:
         say("it takes no environment steps, and its policy is kept")
     elif run.steps >= plan["steps"]:
@@ -166,9 +166,10 @@ def fingerprint(run_dir: Folder, allow_drift: bool = False) -> None:
 def _resumed(folder: Path, allow_drift: bool, total: int | None = None) -> "Run":
     """An imitator's run or an expert's, from its newest checkpoint."""
     from soar_il.experts import sac
-    from soar_il.runs.run import Run, read_config
+    from soar_il.runs.origin import read_config
+    from soar_il.runs.run import Run
 
-    make = sac.build if read_config(folder).base == sac.NAME else None
+    make = sac.build if read_config(folder, verify=False).base == sac.NAME else None
     return Run.resume(folder, allow_drift=allow_drift, say=say, make=make, total=total)
 
 
@@ -182,9 +183,11 @@ def started(
     wandb: str = "",
 ) -> dict[str, Any]:
     """What `soar resume` will need to know."""
+    from soar_il.runs import plans
+
     plan: dict[str, Any] = {"steps": steps, "evaluate_every": evaluate_every, "episodes": episodes}
     plan |= {"checkpoint_every": checkpoint_every, "tensorboard": tensorboard, "wandb": wandb}
-    _write_plan(run.folder, plan)
+    plans.write(run.folder, plan)
     return plan
 
 
@@ -238,20 +241,3 @@ def show(cfg: "Config", preset: str, usual: "Config") -> None:
 
 def say(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
-
-
-def _write_plan(folder: Path, plan: dict[str, Any]) -> None:
-    import json
-
-    from soar_il.files import write_atomically
-
-    write_atomically(folder / "plan.json", (json.dumps(plan, indent=1) + "\n").encode())
-
-
-def _read_plan(folder: Path) -> dict[str, Any]:
-    import json
-
-    try:
-        return json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"has no readable plan.json ({error})", str(folder)) from None

@@ -34,14 +34,14 @@ def evaluate(
     from rich.table import Table
 
     from soar_il.evaluation.score import Evaluator
-    from soar_il.runs import snapshot
-    from soar_il.runs.run import read_config
+    from soar_il.policy import Policy
+    from soar_il.runs.origin import read_config
 
     cfg = read_config(run_dir)
     paths = sorted((run_dir / "snapshots").glob("*.safetensors"))
     if not paths:
         raise ConfigError("no policy has been kept yet", str(run_dir), "train it first")
-    policies = [snapshot.load(path) for path in (paths[-1:] if last and not at else paths)]
+    policies = [Policy.load(path) for path in (paths[-1:] if last and not at else paths)]
     kept = {policy.steps: policy for policy in policies}
     if not kept.keys() >= set(at):
         raise ConfigError(

@@ -31,8 +31,8 @@ def video(
     """
     from soar_il.evaluation import rendering
     from soar_il.evaluation import video as films
-    from soar_il.runs import snapshot
-    from soar_il.runs.run import read_config
+    from soar_il.policy import Policy
+    from soar_il.runs.origin import read_config
 
     cfg = read_config(run_dir)
     paths = sorted((run_dir / "snapshots").glob("*.safetensors"))
@@ -42,7 +42,7 @@ def video(
     soar = f" + SOAR (L = {cfg.learner.critics})" if cfg.learner.critics > 1 else ""
     clips = []
     for path in spread(paths, stages):
-        policy = snapshot.load(path)
+        policy = Policy.load(path)
         say(f"drawing the policy after {policy.steps:,} steps")
         named = f"{cfg.base}{soar} after {policy.steps:,} steps"
         clips.append(films.of_policy(policy, named, seed, seconds))

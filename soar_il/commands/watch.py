@@ -5,12 +5,16 @@ It is handed files and numbers, and hands nothing back.
 
 import time
 from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
+from soar_il import files
 from soar_il.evaluation import times
 from soar_il.evaluation.score import Evaluator
 from soar_il.figures.training import training_figure
-from soar_il.runs import boards, log, snapshot
+from soar_il.policy import Policy
+from soar_il.runs import boards, log
 from soar_il.runs.boards import Board
 from soar_il.runs.run import Run
 from soar_il.terminal.phases import phase
@@ -28,14 +32,15 @@ class Watch:
         self._open.callback(run.close)
         self._evaluator = self._made(run, episodes) if episodes else None
         path = self.folder / "scores.jsonl"
-        log.cut(path, run.k)
+        log.cut(path, run.k, run.say)
         self._done = {record["k"] for record in log.read(path)}
         self._scores = self._open.enter_context(log.Log(path))
         self._run = run
-        self._clock = times.Clock(run.folder, run.k, run.steps, began)
+        self._clock = times.Clock(run.folder, run.k, run.steps, began, run.say)
         self._open.callback(self._clock.close)
         text = self.folder / "log.txt"
-        self._text = self._open.enter_context(text.open("a", encoding="utf-8"))
+        self._text = self._open.enter_context(text.open("ab", buffering=0))
+        self._noted = text.stat().st_size
         self._boards = writers
 
     def _made(self, run: Run, episodes: int) -> Evaluator:
@@ -44,12 +49,17 @@ class Watch:
         return evaluator
 
     def iteration(self, seen: dict[str, Any]) -> None:
-        self._clock.iteration(self._run.k, self._run.steps)
+        write, k, steps = self._run.patiently, self._run.k, self._run.steps
+        write(lambda: self._clock.iteration(k, steps))
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in seen.items())
-        self._text.write(f"{stamp}  {numbers}\n")
-        self._text.flush()
+        write(lambda: self._note(f"{stamp}  {numbers}\n".encode()))
         boards.seen(self._boards, seen)
+
+    def _note(self, line: bytes) -> None:
+        with files.storing(self.folder / "log.txt"):
+            files.append(self._text, line, self._noted)
+        self._noted += len(line)
 
     def catch_up(self) -> None:
         """Evaluate what has not been: also what a killed process left behind."""
@@ -60,20 +70,15 @@ class Watch:
                 continue
             phase("evaluating")
             with self._clock.paused():
-                record = self._evaluator.record(snapshot.load(path))
-            self._scores.append(record)
+                record = self._evaluator.record(Policy.load(path))
+            self._run.patiently(partial(self._scores.append, record))
             self._done.add(record["k"])
             self.last = record["return"]
             boards.scored(self._boards, record)
 
     def finish(self) -> None:
         """The curve, and where everything is."""
-        figure = training_figure(
-            log.read(self.folder / "metrics.jsonl"),
-            log.read(self.folder / "scores.jsonl"),
-            str(self.folder),
-            self.folder / "curve",
-        )
+        figure = self._run.patiently(self._figure)
         scores = log.read(self.folder / "scores.jsonl")
         if scores:
             last = scores[-1]
@@ -84,6 +89,12 @@ class Watch:
                 f"stochastic{normal}"
             )
         console.print(f"run: {self.folder}\nfigure: {figure}", soft_wrap=True)
+
+    def _figure(self) -> Path:
+        metrics = log.read(self.folder / "metrics.jsonl")
+        scores = log.read(self.folder / "scores.jsonl")
+        with files.storing(self.folder / "curve"):
+            return training_figure(metrics, scores, str(self.folder), self.folder / "curve")
 
     def __enter__(self) -> Self:
         return self

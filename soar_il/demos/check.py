@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from soar_il import provenance
 from soar_il.demos import align, fit, motion, starts
 from soar_il.demos.format import Demos
 from soar_il.demos.probe import Probe, probe
@@ -69,7 +70,7 @@ def examine(demos: Demos, env: blind.Source) -> list[Check]:
     checks = [Check("sizes and bounds"), _data_alone(demos), _ends(demos, limit, name)]
     checks += [_starts(demos, seen), _scale(demos, seen, known)]
     checks += [*_movement(demos, known, name, scaled=bool(checks[-1].found))]
-    return [*checks, _pairs(demos, seen, known)]
+    return [*checks, _pairs(demos, seen, known), *_simulator(demos, made)]
 
 
 def spaces(env: blind.Source) -> tuple[Any, Any]:
@@ -110,6 +111,21 @@ def _require_fit(demos: Demos, env: Any, name: str) -> None:
         if arrays is not None:
             fit.require_size(field, arrays[0].shape[1], space.shape[0], name)
             fit.require_inside(field, arrays, space.low, space.high, name)
+
+
+def _simulator(demos: Demos, env: Any) -> Iterator[Check]:
+    """Where both are MuJoCo's: another version of it moves the same bodies a little otherwise."""
+    then = demos.about.get("versions")
+    if env.spec is None or "mujoco" not in str(env.spec.entry_point) or not isinstance(then, dict):
+        return
+    here, there = provenance.versions()["mujoco"], then.get("mujoco")
+    wrong = Notice(
+        f"recorded with MuJoCo {there}, here is {here}",
+        "about.versions",
+        "the same actions may lead elsewhere here, and what these states show may be out of reach: "
+        f"record them again, or install mujoco=={there}",
+    )
+    yield Check("the simulator's version", (wrong,) if there not in (None, here) else ())
 
 
 def _in_pieces(demos: Demos) -> bool:

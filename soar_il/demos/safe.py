@@ -1,22 +1,20 @@
 """Reading files that may lie: sizes are checked before memory is taken, and nothing is executed."""
 
-import json
 import math
-import os
 import re
-import stat
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from soar_il.errors import DemoError
+from soar_il import files
+from soar_il.errors import DemoError, StorageError
 
 MIB = 2**20
 NPY_HEADER = re.compile(
@@ -34,33 +32,20 @@ AGAIN = "the file is damaged or was made to deceive: get it again"
 @contextmanager
 def regular(path: Path) -> Iterator[tuple[BinaryIO, int]]:
     """An open file and its size; a pipe, a device or a folder is refused without waiting on it."""
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DemoError(f"cannot be read ({reason})", do="check the path") from None
-    about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode):
-        os.close(handle)
-        raise DemoError("is not a regular file", do="give a file on a disk")
-    with os.fdopen(handle, "rb") as file:
-        yield file, about.st_size
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(files.regular(path))
+        except StorageError as error:
+            raise DemoError(error.what, do=error.do) from None
+        yield opened
 
 
 def json_object(data: bytes) -> dict[str, Any]:
     """A JSON object."""
     try:
-        value = json.loads(data, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deep" if isinstance(error, RecursionError) else error
-        raise DemoError(f"is not valid JSON ({reason})", do=AGAIN) from None
-    if not isinstance(value, dict):
-        raise DemoError(f"is a JSON {type(value).__name__}, not an object", do=AGAIN)
-    return value
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+        return files.json_object(data, "")
+    except StorageError as error:
+        raise DemoError(error.what, do=AGAIN) from None
 
 
 def npy(stream: IO[bytes], size: int) -> npt.NDArray[Any]:

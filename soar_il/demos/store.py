@@ -1,7 +1,6 @@
 """The folder ``name.demos``: data.safetensors and manifest.json, written whole or not at all."""
 
 import hashlib
-import json
 import struct
 import tempfile
 from pathlib import Path
@@ -12,14 +11,16 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
-from soar_il import files
+from soar_il import files, seal
 from soar_il.demos import safe
 from soar_il.demos.format import Demos
 from soar_il.demos.validate import is_reward, naming
-from soar_il.errors import DemoError
+from soar_il.errors import DemoError, StorageError
 
 FORMAT, VERSION = "soar-il demos", 1
 DATA, MANIFEST = "data.safetensors", "manifest.json"
+NAMES = {"format", "version", "content_sha256", "data", "trajectories", "transitions", "shapes"}
+NAMES |= {"about", "sha256"}
 LARGEST_MANIFEST = 4 * safe.MIB
 LARGEST_HEADER = 64 * 1024  # four tensors need some hundred bytes
 TYPES = {"observations": "F32", "actions": "F32", "lengths": "I64", "terminated": "BOOL"}
@@ -28,7 +29,7 @@ TYPES = {"observations": "F32", "actions": "F32", "lengths": "I64", "terminated"
 def write(demos: Demos, path: Path, overwrite: bool = False) -> None:
     """Write the folder beside its place, sync it, and rename it there."""
     data = safetensors.numpy.save(_tensors(demos))
-    manifest = json.dumps(_manifest(demos, data), indent=2).encode()
+    manifest = seal.seal(_manifest(demos, data), "sha256", indent=2)
     with naming(path):
         if len(manifest) > LARGEST_MANIFEST:
             raise DemoError(f"takes {len(manifest):,} bytes", "about", "keep provenance short")
@@ -134,7 +135,7 @@ def manifest(path: Path) -> dict[str, Any]:
         with safe.regular(path / MANIFEST) as (file, size):
             if size > LARGEST_MANIFEST:
                 raise DemoError(f"has {size:,} bytes", do=safe.AGAIN)
-            said = safe.json_object(file.read(size))
+            said = _unsealed(file.read(size))
         if said.get("format") != FORMAT:
             raise DemoError(f"is not of the format {FORMAT!r}", do="give a .demos folder")
         version = said.get("version")
@@ -146,6 +147,17 @@ def manifest(path: Path) -> dict[str, Any]:
             )
         if not isinstance(said.get("data"), dict) or not isinstance(said.get("about"), dict):
             raise DemoError("lacks 'data' or 'about'", do=safe.AGAIN)
+    return said
+
+
+def _unsealed(data: bytes) -> dict[str, Any]:
+    """Earlier manifests have no seal; of a damaged one only an unknown name may be left."""
+    try:
+        said = seal.opened(data, "")
+    except StorageError as error:
+        raise DemoError(error.what, do=safe.AGAIN) from None
+    if said.get("format") == FORMAT and said.keys() - NAMES:
+        raise DemoError(f"says {', '.join(sorted(said.keys() - NAMES))}", do=safe.AGAIN)
     return said
 
 

@@ -7,34 +7,14 @@ coordinate, that leads to itself for ever), ``fixed`` (the terminal state stays 
 worth).
 """
 
-from typing import Any, Literal, NamedTuple
-
 import numpy as np
 
+from soar_il.policy.sight import Sight, Termination
 from soar_il.types import Spec, Trajectory, Treated
 
-Termination = Literal["absorbing", "fixed", "early"]
-CLIP = 10.0
 
-
-class View(NamedTuple):
-    """The first coordinates or all, standardised by the demonstrations, clipped, with the absorbing
-    indicator appended."""
-
-    mean: np.ndarray
-    scale: np.ndarray
-    termination: Termination
-    indicator: float
-    horizon: int
-    discount: float
-    observed: int = 0
-
-    def __call__(self, observations: Any) -> np.ndarray:
-        seen = np.asarray(observations, np.float32)[..., : self.observed or None]
-        seen = np.clip((seen - self.mean) / self.scale, -CLIP, CLIP) if self.mean.size else seen
-        if self.termination == "absorbing":
-            seen = np.concatenate([seen, np.zeros_like(seen[..., :1])], axis=-1)
-        return seen
+class View(Sight):
+    """What a policy sees, and what the learner is given of an episode."""
 
     def spec(self, observation_size: int, action_size: int) -> Spec:
         absorbing = self.termination == "absorbing"

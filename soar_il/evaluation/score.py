@@ -12,7 +12,8 @@ from soar_il.envs import play
 from soar_il.envs.blind import Source
 from soar_il.envs.scored import scored
 from soar_il.errors import ConfigError
-from soar_il.runs.snapshot import Snapshot
+from soar_il.policy import Policy
+from soar_il.runs.snapshot import act as play_policy
 from soar_il.types import PRNGKey
 
 FIRST_SEED = 1_000_000_000  # training draws its reset seeds at random; these are fixed and apart
@@ -37,14 +38,14 @@ class Evaluator:
         self.envs, self._logs = [env for env, _ in made], [log for _, log in made]
         self.seed = seed
 
-    def score(self, snapshot: Snapshot, deterministic: bool) -> Score:
+    def score(self, policy: Policy, deterministic: bool) -> Score:
         """Every episode starts from the same seed at each call."""
         if deterministic:
-            return self._episodes(lambda seen, key: snapshot.act(seen), int(deterministic))
+            return self._episodes(lambda seen, key: play_policy(policy, seen), int(deterministic))
         shape = len(self.envs), self.envs[0].action_size
 
         def act(seen: np.ndarray, key: PRNGKey) -> np.ndarray:
-            return snapshot.act(seen, np.asarray(jax.random.normal(key, shape)))
+            return play_policy(policy, seen, np.asarray(jax.random.normal(key, shape)))
 
         return self._episodes(act, int(deterministic))
 
@@ -69,12 +70,12 @@ class Evaluator:
         returns = np.array([float(np.sum(log.rewards)) for log in self._logs])
         return Score(returns, np.array([len(tau.actions) for tau in taus]))
 
-    def record(self, snapshot: Snapshot) -> dict[str, Any]:
+    def record(self, policy: Policy) -> dict[str, Any]:
         """What scores.jsonl keeps of a snapshot."""
-        mode, sample = self.score(snapshot, True), self.score(snapshot, False)
+        mode, sample = self.score(policy, True), self.score(policy, False)
         record: dict[str, Any] = {
-            "k": snapshot.k,
-            "steps": snapshot.steps,
+            "k": policy.k,
+            "steps": policy.steps,
             "return": float(mode.returns.mean()),
             "return_std": float(mode.returns.std()),
             "length": float(mode.lengths.mean()),
@@ -84,7 +85,7 @@ class Evaluator:
             "episodes": len(self.envs),
             "evaluation_seed": self.seed,
         }
-        normal = normalised(snapshot.env, record["return"])
+        normal = normalised(policy.env, record["return"])
         return record if normal is None else {**record, "normalised": normal}
 
     def close(self) -> None:

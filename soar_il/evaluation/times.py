@@ -38,9 +38,16 @@ def now() -> Moment:
 class Clock:
     """Writes the times of one run; ``began`` is when this process began to work on it."""
 
-    def __init__(self, folder: Path, k: int, steps: int, began: Moment | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        k: int,
+        steps: int,
+        began: Moment | None = None,
+        warn: log.Warn | None = None,
+    ) -> None:
         path = folder / NAME
-        log.cut(path, k)
+        log.cut(path, k, warn)
         kept = log.read(path)
         self._began = began or now()
         self._before = Moment(kept[-1]["wall"], kept[-1]["process"]) if kept else Moment(0.0, 0.0)

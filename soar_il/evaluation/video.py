@@ -15,7 +15,8 @@ from soar_il.envs.blind import made
 from soar_il.envs.play import episode
 from soar_il.envs.scored import scored
 from soar_il.errors import EnvError
-from soar_il.runs.snapshot import Snapshot
+from soar_il.policy import Policy
+from soar_il.runs.snapshot import act as play_policy
 
 HEIGHT, STRIP, FPS = 320, 40, 25
 COLOURS = 64  # of a GIF
@@ -28,17 +29,17 @@ class Clip(NamedTuple):
     frames: list[np.ndarray]
 
 
-def of_policy(snapshot: Snapshot, title: str, seed: int, seconds: float) -> Clip:
+def of_policy(policy: Policy, title: str, seed: int, seconds: float) -> Clip:
     """An episode of the policy's mode, with its true return."""
-    drawn = _drawable(snapshot.env)
-    env, log = scored(drawn, snapshot.view.horizon)
+    drawn = _drawable(policy.env)
+    env, log = scored(drawn, policy.view.horizon)
     every, rate = _pace(drawn)
     frames: list[np.ndarray] = []
 
     def act(seen: np.ndarray, step: int) -> np.ndarray:
         if step % every == 0 and step < seconds * rate:
             frames.append(_frame(drawn))
-        return snapshot.act(seen)
+        return play_policy(policy, seen)
 
     tau = episode(env, act, seed)
     env.close()

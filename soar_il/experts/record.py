@@ -18,8 +18,8 @@ from soar_il.envs.ids import file_name
 from soar_il.envs.scored import RewardLog, scored
 from soar_il.errors import DemoError, DemoWarning
 from soar_il.experts import shipped
-from soar_il.runs import snapshot as snapshots
-from soar_il.runs.snapshot import Snapshot
+from soar_il.policy import Policy
+from soar_il.runs.snapshot import act
 
 FIRST_SEED = 2_000_000_000  # apart from the fixed seeds of evaluation
 MOST = 10_000  # episodes, before the seeds of another recording begin
@@ -70,7 +70,7 @@ def demonstrate(
 
 
 def record(
-    snapshot: Snapshot,
+    policy: Policy,
     trajectories: int,
     deterministic: bool = True,
     seed: int = 0,
@@ -78,20 +78,20 @@ def record(
     about: dict[str, object] | None = None,
 ) -> Recorded:
     """Episodes of a run's or an expert's snapshot; episode n draws its own noise."""
-    env, log = scored(source or snapshot.env, snapshot.view.horizon)
+    env, log = scored(source or policy.env, policy.view.horizon)
 
     def player(seed: int) -> play.Act:
         if deterministic:
-            return lambda seen, step: snapshot.act(seen)
+            return lambda seen, step: act(policy, seen)
         shape = (env.horizon, env.action_size)
         noise = np.asarray(jax.random.normal(jax.random.key(seed), shape))
-        return lambda seen, step: snapshot.act(seen, noise[step])
+        return lambda seen, step: act(policy, seen, noise[step])
 
     said = {
-        "env": snapshot.env,
+        "env": policy.env,
         "who": "soar-il expert",
         "deterministic": deterministic,
-        "steps_trained": snapshot.steps,
+        "steps_trained": policy.steps,
         **(about or {}),
     }
     try:
@@ -100,15 +100,15 @@ def record(
         env.close()
 
 
-def policy_of(run: Path, at: int | None = None) -> Snapshot:
+def policy_of(run: Path, at: int | None = None) -> Policy:
     """The last policy that a run kept, or the one after ``at`` steps."""
     paths = sorted((run / "snapshots").glob("*.safetensors"))
     if not paths:
         there = "no policy has been kept yet" if run.is_dir() else "is not a run directory"
         raise DemoError(there, str(run), "give the folder of a run that has been trained")
     if at is None:
-        return snapshots.load(paths[-1])
-    kept = {policy.steps: policy for policy in map(snapshots.load, paths)}
+        return Policy.load(paths[-1])
+    kept = {policy.steps: policy for policy in map(Policy.load, paths)}
     if at not in kept:
         steps = ", ".join(map(str, kept))
         raise DemoError(f"no policy was kept at {at} steps", str(run), f"give one of {steps}")
@@ -127,8 +127,8 @@ def find_or_record(env: str, say: Callable[[str], None]) -> Path:
     if path.exists():
         return path
     say(f"no demonstrations of {name} here: recording {FIRST_USE} of the shipped expert in {path}")
-    snapshot, _ = shipped.expert(name)
-    demos = record(snapshot, FIRST_USE, about={"expert_sha256": card["sha256"]}).demos
+    policy, _ = shipped.expert(name)
+    demos = record(policy, FIRST_USE, about={"expert_sha256": card["sha256"]}).demos
     try:
         return demos.save(path)
     except DemoError as error:

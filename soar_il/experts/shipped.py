@@ -14,9 +14,9 @@ from soar_il import files, provenance
 from soar_il.config import package_toml
 from soar_il.errors import ConfigError, StorageError, closest
 from soar_il.evaluation.score import Evaluator
-from soar_il.runs import log, snapshot
-from soar_il.runs.run import read_config
-from soar_il.runs.snapshot import Snapshot
+from soar_il.policy import Policy
+from soar_il.runs import log
+from soar_il.runs.origin import read_config
 
 MEASURED = 2  # the evaluation seed of the card, apart from that which chose the policy
 
@@ -38,11 +38,16 @@ def folder() -> Path:
 
 def cards(where: Path | None = None) -> dict[str, dict[str, Any]]:
     """By environment."""
-    found = [json.loads(p.read_text()) for p in sorted((where or folder()).glob("*.json"))]
-    return {card["env"]: card for card in found}
+    found = {}
+    for path in sorted((where or folder()).glob("*.json")):
+        card = files.read_json(path)
+        if not all(isinstance(card.get(name), str) for name in ("env", "file", "sha256")):
+            raise StorageError("is not an expert's card", str(path), files.DAMAGED)
+        found[card["env"]] = card
+    return found
 
 
-def expert(env: str, where: Path | None = None) -> tuple[Snapshot, dict[str, Any]]:
+def expert(env: str, where: Path | None = None) -> tuple[Policy, dict[str, Any]]:
     """The shipped policy of an environment and its card; the file must be the card's."""
     where, known = where or folder(), cards(where)
     if env not in known:
@@ -50,7 +55,7 @@ def expert(env: str, where: Path | None = None) -> tuple[Snapshot, dict[str, Any
     path = where / known[env]["file"]
     if hashlib.sha256(path.read_bytes()).hexdigest() != known[env]["sha256"]:
         raise StorageError("is not the policy that its card describes", str(path), "reinstall")
-    return snapshot.load(path), known[env]
+    return Policy.load(path), known[env]
 
 
 def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
@@ -59,13 +64,13 @@ def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
     if not scores:
         raise ConfigError("no policy of this run has been evaluated", str(run_dir), "train it")
     best = max(scores, key=lambda record: record["return"])
-    policy = snapshot.load(run_dir / "snapshots" / f"{best['k']:09d}.safetensors")
+    policy = Policy.load(run_dir / "snapshots" / f"{best['k']:09d}.safetensors")
     evaluator = Evaluator(cfg.env, episodes, cfg.horizon or None, MEASURED)
     measured, random = evaluator.score(policy, deterministic=True), evaluator.random()
     evaluator.close()
     files.make_dir(out)
     path = out / f"{cfg.env}.safetensors"
-    snapshot.save(path, policy)
+    policy.save(path)
     card = {
         "env": cfg.env,
         "file": path.name,

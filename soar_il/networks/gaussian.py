@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 
 from soar_il.networks import mlp
-from soar_il.networks.mlp import Layer, Layers
+from soar_il.networks.mlp import Activation, Layer, Layers
+from soar_il.policy.forward import LOG_STD
 from soar_il.types import Array, Float, PRNGKey, Spec
 
-LOG_STD = (-20.0, 2.0)
 INSIDE = 1e-6
 
 
@@ -22,14 +22,18 @@ def init(key: PRNGKey, spec: Spec, hidden: tuple[int, ...]) -> Layers:
 
 
 def sample(
-    layers: Layers, spec: Spec, observations: Float[Array, "*B s"], noise: Float[Array, "*B a"]
+    layers: Layers,
+    spec: Spec,
+    observations: Float[Array, "*B s"],
+    noise: Float[Array, "*B a"],
+    activation: Activation = jax.nn.relu,
 ) -> tuple[Float[Array, "*B a"], Float[Array, "*B"]]:
     """a and log pi(a|s) for standard normal ``noise`` of the action's shape.
 
     In the absorbing state there is one action, zeros, with probability one: its entropy is 0, and
     being there is neither paid nor charged for randomness.
     """
-    mean, log_std = moments(layers, observations)
+    mean, log_std = moments(layers, observations, activation)
     u = mean + jnp.exp(log_std) * noise
     normal = -0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi)
     log_slope = 2.0 * (math.log(2.0) - u - jax.nn.softplus(-2.0 * u))  # of tanh at u
@@ -76,20 +80,22 @@ def relative(
     return jnp.where(spec.alive(observations), apart, 0.0) if spec.absorbing else apart
 
 
-def mode(layers: Layers, observations: Float[Array, "*B s"]) -> Float[Array, "*B a"]:
+def mode(
+    layers: Layers, observations: Float[Array, "*B s"], activation: Activation = jax.nn.relu
+) -> Float[Array, "*B a"]:
     """The deterministic action."""
-    return jnp.tanh(moments(layers, observations)[0])
+    return jnp.tanh(moments(layers, observations, activation)[0])
 
 
-play = jax.jit(sample, static_argnums=1)
-play_mode = jax.jit(mode)
+play = jax.jit(sample, static_argnums=(1, 4))
+play_mode = jax.jit(mode, static_argnums=2)
 
 
 def moments(
-    layers: Layers, observations: Float[Array, "*B s"]
+    layers: Layers, observations: Float[Array, "*B s"], activation: Activation = jax.nn.relu
 ) -> tuple[Float[Array, "*B a"], Float[Array, "*B a"]]:
     """Mean and log standard deviation before squashing."""
-    return heads(layers[-1], mlp.features(layers, observations))
+    return heads(layers[-1], mlp.features(layers, observations, activation))
 
 
 def heads(

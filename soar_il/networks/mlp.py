@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from soar_il.policy.forward import NORM_EPSILON
 from soar_il.types import Array, Float, PRNGKey
 
 Weights = Array | np.ndarray
 Layer = tuple[Weights, Weights]  # weights [(n,) in, out] and biases [(n,) out]
 Layers = tuple[Layer, ...]
-NORM_EPSILON = 1e-5
 Activation = Callable[[Array], Array]
 
 
@@ -49,6 +49,10 @@ def normed_relu(x: Float[Array, "*B width"]) -> Float[Array, "*B width"]:
     mean = jnp.mean(x, axis=-1, keepdims=True)
     variance = jnp.mean(x**2, axis=-1, keepdims=True) - mean**2
     return jax.nn.relu((x - mean) * jax.lax.rsqrt(jnp.maximum(variance, 0.0) + NORM_EPSILON))
+
+
+# Those that a policy may have, by the names that its file gives them.
+ACTIVATIONS: dict[str, Activation] = {"relu": jax.nn.relu, "normed_relu": normed_relu}
 
 
 def affine(layer: Layer, x: Float[Array, "*B in"]) -> Float[Array, "*nB out"]:

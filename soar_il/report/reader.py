@@ -1,20 +1,21 @@
 """From directories of runs to what a report is made of; nothing is left out without a word."""
 
 import dataclasses
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from soar_il import files
 from soar_il.config import package_toml
 from soar_il.errors import ConfigError
 from soar_il.evaluation import times
 from soar_il.experts import sac
 from soar_il.report import arms, references
 from soar_il.report.results import Expert, Missing, Purpose, Result, Study, checked, labelled
-from soar_il.runs import log
+from soar_il.runs import log, origin, plans
+from soar_il.seal import unsealed
 from soar_il.sweep import book, folder
 
 Found = Result | Missing | Expert | dict[str, Any]
@@ -94,7 +95,7 @@ def _swept(where: Path, said: dict[str, Any], jobs: list[dict[str, Any]]) -> Ite
         if (place / "done.json").exists() and (place / "config.json").exists():
             yield run(place, name, said["purpose"], options)
         elif study.exists():
-            yield json.loads(study.read_text())
+            yield files.read_json(study)
         elif "env" not in options:
             yield Missing(name, "", said["command"], said["command"], _why(place))
         else:
@@ -115,14 +116,11 @@ def _why(place: Path) -> str:
 def _loose(where: Path) -> Iterator[Found]:
     """Runs that no sweep speaks of: whoever started them says with plan.json how long they are."""
     for path in sorted(where.rglob("ablation.json")):
-        yield json.loads(path.read_text())
+        yield files.read_json(path)
     for path in sorted(where.rglob("config.json")):
         place = path.parent
-        try:
-            plan = json.loads((place / "plan.json").read_text())
-        except (OSError, ValueError):
-            plan = {}
-        settings = json.loads(path.read_text())
+        plan = unsealed(place / plans.NAME) if (place / plans.NAME).exists() else {}
+        settings = origin.read_settings(place)
         metrics, scores = log.read(place / "metrics.jsonl"), log.read(place / "scores.jsonl")
         reached = metrics[-1]["steps"] if metrics else 0
         if reached < plan.get("steps", 0) or not (metrics or scores):
@@ -150,7 +148,7 @@ def run(
     place: Path, name: str, purpose: Purpose, options: dict[str, Any]
 ) -> Result | Missing | Expert:
     """One finished run."""
-    settings = json.loads((place / "config.json").read_text())
+    settings = origin.read_settings(place)
     env, base, learner = settings["env"], settings["base"], settings["learner"]
     scores, metrics = log.read(place / "scores.jsonl"), log.read(place / "metrics.jsonl")
     last = metrics[-1]["k"] if metrics else 0  # a run of no steps has the policy it began with
@@ -181,7 +179,7 @@ def run(
         seconds=times.seconds_at(place, steps),
         options=arms.options_of(options),
         settings=settings,
-        about=json.loads((place / "provenance.json").read_text()),
+        about=origin.read_provenance(place),
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from soar_il import files
-from soar_il.errors import ConfigError, SoarError
+from soar_il.errors import ConfigError, SoarError, StorageError
 from soar_il.evaluation.score import Evaluator, shipped
 from soar_il.report.results import Reference, Result, Study
 
@@ -94,8 +94,8 @@ def _horizon(r: Result) -> int:
 
 def _kept(folder: Path) -> dict[str, Any]:
     try:
-        return dict(json.loads((folder / NAME).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return files.read_json(folder / NAME)
+    except StorageError:
         return {}
 
 
@@ -105,9 +105,8 @@ def _held(runs: list[Result]) -> float | None:
     for r in runs:
         manifest = Path(r.place) / "demos.demos" / "manifest.json"
         try:
-            about = json.loads(manifest.read_text(encoding="utf-8")).get("about", {})
-        except (OSError, ValueError):
+            said.add(files.read_json(manifest)["about"].get("expert_return"))
+        except (StorageError, KeyError, AttributeError, TypeError):
             return None
-        said.add(about.get("expert_return"))
     (one, *more) = said
     return float(one) if not more and isinstance(one, int | float) else None

@@ -111,8 +111,9 @@ def _replace(out: Path, files: list[str]) -> None:
         before = json.loads(listed.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         before = []
-    for name in set(before) - set(files):
-        (out / name).unlink(missing_ok=True)
+    for name in set(map(str, before)) - set(files):
+        if (out / name).resolve().is_relative_to(out.resolve()):  # whoever wrote the list
+            (out / name).unlink(missing_ok=True)
     listed.write_text(json.dumps(sorted(files), indent=1) + "\n", encoding="utf-8")
 
 

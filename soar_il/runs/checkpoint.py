@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from soar_il import files
+from soar_il.arrays import pack, unpack
 from soar_il.errors import StorageError
-from soar_il.runs.arrays import pack, unpack
-from soar_il.runs.seal import seal, unseal
+from soar_il.seal import seal, unseal
 
 FORMAT = 1  # later formats keep the manifest's seal, so that this code can tell them from damage
 KEPT = 2
@@ -172,7 +172,7 @@ def _verified(path: Path) -> Checkpoint:
         length = file.stat().st_size
         if length != size:
             raise _Damage(file, f"the file has {length} bytes instead of {size}")
-        data = file.read_bytes()
+        data = files.read(file, size)
     if hashlib.sha256(data).hexdigest() != digest:
         raise _Damage(file, "the file is damaged: its SHA-256 is not the manifest's")
     try:
@@ -186,7 +186,7 @@ def _verified(path: Path) -> Checkpoint:
 
 def _manifest(path: Path) -> dict[str, Any]:
     with _reading(path):
-        text = path.read_bytes()
+        text = files.read(path)
     try:
         manifest = unseal(text, "sha256")
     except ValueError as error:
@@ -207,3 +207,5 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise _Damage(path, f"the file cannot be read ({error.strerror or error})") from error
+    except StorageError as error:
+        raise _Damage(path, f"the file {error.what}") from error

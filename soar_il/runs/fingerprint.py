@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from soar_il.runs.arrays import plain
+from soar_il.arrays import plain
 
 
 def fingerprint(arrays: Mapping[str, np.ndarray]) -> str:

@@ -1,8 +1,9 @@
 """``metrics.jsonl``: one record a line, each with its CRC."""
 
-import contextlib
+import io
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.runs.seal import seal, unseal
+from soar_il.seal import seal, unseal
+
+Warn = Callable[[str], None]
 
 
 class Log:
@@ -23,8 +26,9 @@ class Log:
             files.make_dir(path.parent)
             # Unbuffered: a line is the system's when append returns, so a kill cannot lose it.
             self._file = open(path, "ab", buffering=0)  # noqa: SIM115
+            self._size = len(kept)
             try:
-                self._file.truncate(len(kept))
+                self._file.truncate(self._size)
                 files.fsync_dir(path.parent)
             except BaseException:
                 self._file.close()
@@ -37,15 +41,8 @@ class Log:
             raise TypeError(f"k is {record['k']!r}, not an integer")
         line = seal(record, "crc")
         with files.storing(self.path):
-            size = os.fstat(self._file.fileno()).st_size
-            try:
-                written = 0
-                while written < len(line):
-                    written += self._file.write(line[written:])
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    self._file.truncate(size)
-                raise
+            files.append(self._file, line, self._size)
+            self._size += len(line)
 
     def sync(self) -> None:
         """Put the lines on the disk: before a checkpoint, so that none it counts on is lost."""
@@ -67,30 +64,35 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [record for _, record in _lines(path)]
 
 
-def cut(path: Path, k: int) -> None:
-    """Keep the records up to iteration ``k``, to the byte; before a ``Log`` opens the file."""
+def cut(path: Path, k: int, warn: Warn | None = None) -> None:
+    """Keep the records up to iteration ``k``, to the byte; before a ``Log`` opens the file.
+
+    ``warn``: what stands in the log can be made again, so a damaged line ends it, aloud, and is no
+    error.
+    """
     if path.exists():
-        kept = (line for line, record in _lines(path) if record["k"] <= k)
+        kept = (line for line, record in _lines(path, warn) if record["k"] <= k)
         files.write_atomically(path, b"".join(kept))
 
 
-def _lines(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
-    try:
-        with open(path, "rb") as file:
-            lines = file.readlines()
-    except FileNotFoundError:
+def _lines(path: Path, warn: Warn | None = None) -> list[tuple[bytes, dict[str, Any]]]:
+    if not path.exists():
         return []
-    except OSError as error:
-        what = f"the log cannot be read ({error.strerror or error})"
-        raise StorageError(what, str(path), "make it readable") from error
+    lines = io.BytesIO(files.read(path)).readlines()
     found = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append((line, unseal(line, "crc")))
+            record = unseal(line, "crc")
+            if type(record.get("k")) is not int:
+                raise ValueError("it does not say which iteration it is of")
+            found.append((line, record))
         except ValueError as error:
+            where = f"{path}, line {number}"
+            if warn is not None:
+                warn(f"{where}: the line is damaged ({error}); what it said is made again")
+                break
             if number < len(lines):
                 do = "put the file back from a copy, or remove the line if you can spare it"
-                where = f"{path}, line {number}"
                 raise StorageError(f"the line is damaged: {error}", where, do) from error
     return found
 

@@ -6,13 +6,12 @@ A checkpoint is ``State`` at the end of an iteration, with the data as the traje
 made of: each is written once, and pushed again in order on resume.
 """
 
-import dataclasses
-import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -20,11 +19,12 @@ import numpy as np
 from soar_il import files, provenance, soar
 from soar_il.bases.api import Base
 from soar_il.build import Built, build
-from soar_il.configure import Config, from_mapping
+from soar_il.configure import Config
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source
 from soar_il.errors import ConfigError, SoarError, StorageError
-from soar_il.runs import checkpoint, lock, log, segments, snapshot
+from soar_il.policy import Policy
+from soar_il.runs import checkpoint, lock, log, origin, segments
 from soar_il.runs.fingerprint import fingerprint
 from soar_il.runs.segments import Segment
 from soar_il.runs.told import told
@@ -32,6 +32,7 @@ from soar_il.soar import Seen, State
 from soar_il.terminal.phases import heard_by
 
 Say = Callable[[str], None]
+T = TypeVar("T")
 Make = Callable[[Config, Source], Built]
 FOLDERS = ("checkpoints", "segments", "snapshots")
 
@@ -47,6 +48,7 @@ class Run:
         self.total: int | None = None  # how many there shall be; None where iterations are whole
         self.shortened: int | None = None  # the total that the last iteration was shortened to
         self.segments: list[Segment] = []
+        self.demonstrations = ""  # their hash, where there are any
         self.parts = told(self.built.parts._replace(collect=self._collect))
         self._open = ExitStack()
         self._open.callback(self.built.env.close)
@@ -65,7 +67,7 @@ class Run:
 
         ``make`` is for runs that are not imitation and have no demonstrations.
         """
-        if (folder / "config.json").exists():
+        if (folder / origin.CONFIG).exists():
             raise StorageError(
                 "there is a run here already",
                 str(folder),
@@ -76,9 +78,8 @@ class Run:
             run.state = run.built.start()
             run._enter()
             if demos is not None:
-                demos.save(folder / "demos.demos", overwrite=True)
-            _write_json(folder / "provenance.json", provenance.about())
-            _write_json(folder / "config.json", dataclasses.asdict(cfg))
+                run.demonstrations = demos.hash
+            origin.keep(folder, cfg, demos)
         except BaseException:
             run.close()
             raise
@@ -99,11 +100,12 @@ class Run:
         With a larger ``total`` than its last iteration was shortened to, that iteration is undone:
         the run goes on as one that was asked for so many steps from the start.
         """
-        cfg = read_config(folder)
-        check_drift(folder, allow_drift, say)
-        make = make or _imitation(Demos.load(folder / "demos.demos"), base)
-        run = Run(folder, cfg, source or cfg.env, make, say)
+        cfg = origin.read_config(folder, verify=False)  # check says more
+        origin.check(folder, allow_drift, say)
+        demos = None if make else Demos.load(folder / origin.DEMOS)
+        run = Run(folder, cfg, source or cfg.env, make or _imitation(demos, base), say)
         try:
+            run.demonstrations = demos.hash if demos is not None else ""
             run._enter()
             run._restore(total)
         except BaseException:
@@ -121,13 +123,13 @@ class Run:
         self._mend()
         wanted = self.built.wanted(self.state.policy)
         for state, taus, seen in soar.run(self.parts, self.state, self.cfg.seed):
-            numbers = {name: _number(x) for name, x in jax.device_get(seen).items()}
+            k, numbers = int(state.k) - 1, {n: _number(x) for n, x in jax.device_get(seen).items()}
             whole = len(taus) >= wanted.episodes and numbers["steps"] - self.steps >= wanted.steps
+            made = self.patiently(partial(segments.write, self.folder / "segments", k, _pack(taus)))
+            self.patiently(partial(self._log.append, {"k": k, **numbers}))
             self.shortened = None if whole else self.total
-            made = segments.write(self.folder / "segments", int(state.k) - 1, _pack(taus))
-            self.state, self.steps = state, int(numbers["steps"])
+            self.state, self.steps = state, int(numbers["steps"])  # when all of it is on the disk
             self.segments.append(made)
-            self._log.append({"k": self.k, **numbers})
             yield numbers
             wanted = self.built.wanted(self.state.policy)
 
@@ -148,15 +150,34 @@ class Run:
     def keep_policy(self) -> Path:
         """Keep the policy for evaluation and use."""
         path = self.folder / "snapshots" / f"{self.k:09d}.safetensors"
-        snapshot.save(path, self.policy())
+        self.policy().save(path)
         return path
 
-    def policy(self) -> snapshot.Snapshot:
+    def policy(self) -> Policy:
         """The current policy as something that acts."""
         env, layers = self.built.env, jax.device_get(self.built.kept(self.state.policy))
-        return snapshot.Snapshot(
-            self.k, self.steps, self.cfg.env, layers, self.built.view, env.low, env.high
+        return Policy(
+            env=self.cfg.env,
+            k=self.k,
+            steps=self.steps,
+            layers=layers,
+            view=self.built.view,
+            low=env.low,
+            high=env.high,
+            observation_size=env.observation_size,
+            about={
+                "method": self.cfg.base,
+                "algorithm": self.cfg.algorithm,
+                "critics": self.cfg.learner.critics,
+                "seed": self.cfg.seed,
+                "demonstrations": self.demonstrations,
+                "versions": dict(provenance.versions()),
+            },
         )
+
+    def patiently(self, write: Callable[[], T]) -> T:
+        """What ``write`` gives; while the disk is full the run waits, and says so."""
+        return files.patiently(write, self.say)
 
     def fingerprint(self) -> str:
         """SHA-256 over every array of State."""
@@ -209,7 +230,10 @@ class Run:
         if found is None:
             self.state = self.built.start()
             return
-        self.segments = [Segment(*pair) for pair in found.meta["segments"]]
+        where = str(self.folder / "checkpoints")
+        self.segments = segments.noted(found.meta.get("segments"), where)
+        if type(found.meta.get("steps")) is not int:
+            raise StorageError("does not say how many steps there were", where, files.DAMAGED)
         with heard_by():  # nobody: only shapes are made
             shapes = jax.eval_shape(self.built.start)._replace(k=0)
         small = _filled(_small(shapes), found.arrays, str(self.folder))
@@ -221,38 +245,6 @@ def _imitation(demos: Demos | None, base: Base | None) -> Make:
     if demos is None:
         raise ConfigError("there are no demonstrations", do="give some")
     return lambda cfg, source: build(cfg, source, demos, base)
-
-
-def read_config(folder: Path) -> Config:
-    """What the run was asked to do."""
-    path = folder / "config.json"
-    try:
-        return from_mapping(json.loads(path.read_text(encoding="utf-8")), str(path))
-    except (OSError, ValueError) as error:
-        why = "there is no config.json" if isinstance(error, FileNotFoundError) else error
-        raise StorageError(f"is not a run ({why})", str(folder), "give a run's folder") from None
-
-
-def check_drift(folder: Path, allow: bool, say: Say) -> None:
-    """Other versions or threads may give other bits: refuse, or say so."""
-    try:
-        then = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StorageError(f"cannot be read ({error})", str(folder / "provenance.json")) from None
-    now = provenance.about()
-    changed = [
-        f"{name} was {then.get(name)}, is {now[name]}"
-        for name in ("python", "machine", "threads", "versions")
-        if then.get(name) != now[name]
-    ]
-    if changed and not allow:
-        raise StorageError(
-            "cannot be resumed exactly: " + "; ".join(changed),
-            str(folder),
-            "restore what changed, or resume with --allow-drift",
-        )
-    for change in changed:
-        say(f"resuming although {change}")
 
 
 def _small(state: State) -> State:
@@ -303,7 +295,3 @@ def _unpack(arrays: dict[str, np.ndarray], trajectory: Any) -> list[Any]:
 
 def _number(x: Any) -> float | int:
     return int(x) if np.issubdtype(np.asarray(x).dtype, np.integer) else float(x)
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    files.write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())

@@ -4,13 +4,13 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from soar_il import files
+from soar_il.arrays import pack, unpack
 from soar_il.errors import StorageError
-from soar_il.runs.arrays import pack, unpack
 
 NAME = re.compile(r"(\d{9,})\.safetensors")
 
@@ -39,10 +39,9 @@ def read(folder: Path, segment: Segment) -> dict[str, np.ndarray]:
     path = folder / segment.name
     do = "put the file back from a copy, or start the run again: a run cannot go on without it"
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        what = f"the segment cannot be read ({error.strerror or error})"
-        raise StorageError(what, str(path), do) from error
+        data = files.read(path)
+    except StorageError as error:
+        raise StorageError(f"the segment {error.what}", str(path), do) from error
     if hashlib.sha256(data).hexdigest() != segment.sha256:
         raise StorageError(
             "the segment is damaged: its SHA-256 is not the one noted", str(path), do
@@ -51,6 +50,17 @@ def read(folder: Path, segment: Segment) -> dict[str, np.ndarray]:
         return unpack(data)
     except ValueError as error:
         raise StorageError(str(error), str(path), do) from error
+
+
+def noted(pairs: Any, where: str) -> list[Segment]:
+    """What a checkpoint says of segments, if it can be that."""
+    found, listed = [], pairs if isinstance(pairs, list) else [pairs]
+    for pair in listed:
+        fine = isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, str) for x in pair)
+        if not fine or not NAME.fullmatch(pair[0]):
+            raise StorageError(f"names {pair!r} as a segment", where, files.DAMAGED)
+        found.append(Segment(*pair))
+    return found
 
 
 def prune(folder: Path, k: int) -> None:

@@ -30,12 +30,13 @@ def train(
     then kept from before it too, so that a run that is given more steps later loses nothing.
 
     The policy it starts from is kept too: it may be a clone, and the curve begins there. Whatever
-    ends it, an interruption or an error, the last finished iteration is kept. A method that takes
-    no steps is done with that policy, whatever ``total`` is.
+    ends it, an interruption or an error, the last finished iteration is kept. A full disk pauses
+    it; only on the way out after an interruption is everything tried once. A method that takes no
+    steps is done with that policy, whatever ``total`` is.
     """
     if not run.built.takes_steps:
-        run.keep_policy()
-        run.checkpoint()
+        run.patiently(run.keep_policy)
+        run.patiently(run.checkpoint)
         on_snapshot(run)
         return
     if run.steps >= total:
@@ -43,14 +44,15 @@ def train(
     saved, before = run.k, run.steps
     run.total = total if shorten else None
     if run.k == 0:
-        run.keep_policy()
+        run.patiently(run.keep_policy)
         on_snapshot(run)
+    ended = False
     try:
         for seen in run.iterate():
             last = run.steps >= total
             go_on = on_iteration(seen) is not False
             if last or not go_on or _passed(before, run.steps, keep.snapshot):
-                run.keep_policy()
+                run.patiently(run.keep_policy)
                 on_snapshot(run)
             ahead = not last and run.k > saved and run.may_shorten()
             if ahead or _passed(before, run.steps, keep.checkpoint):
@@ -58,11 +60,17 @@ def train(
             before = run.steps
             if last or not go_on:
                 break
+        ended = True
     finally:
         if run.k > saved:
+            write = run.patiently if ended else _once
             if run.steps >= total or _passed(before, run.steps, keep.snapshot):
-                run.keep_policy()  # or the curve would lack a point that another run has
-            run.checkpoint()
+                write(run.keep_policy)  # or the curve would lack a point that another run has
+            write(run.checkpoint)
+
+
+def _once(write: Callable[[], object]) -> object:
+    return write()
 
 
 def _try_checkpoint(run: Run, saved: int) -> int:

@@ -10,9 +10,12 @@ from typing import Any
 
 from soar_il import files
 from soar_il.errors import ConfigError, StorageError
+from soar_il.seal import seal, unsealed
 from soar_il.sweep.grid import Sweep
 
 SUFFIX = ".sweep.json"
+FIELDS = {"title", "command", "purpose", "trained", "demos", "jobs"}
+KNOWN = {*FIELDS, *(field.name for field in dataclasses.fields(Sweep)), "sha256"} - {"kind"}
 
 
 def write(
@@ -39,7 +42,7 @@ def write(
         if path.name == name + SUFFIX:
             content["demos"] = then["demos"] | content["demos"]
     files.make_dir(out)
-    files.write_atomically(out / f"{name}{SUFFIX}", (json.dumps(content, indent=1) + "\n").encode())
+    files.write_atomically(out / f"{name}{SUFFIX}", seal(content, "sha256", indent=1))
 
 
 def found(out: Path) -> list[Path]:
@@ -48,10 +51,19 @@ def found(out: Path) -> list[Path]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StorageError(f"cannot be read ({error})", str(path)) from None
+    """What ``write`` wrote; StorageError if it was damaged since."""
+    said = unsealed(path)
+    missing, foreign = FIELDS - said.keys(), said.keys() - KNOWN
+    jobs = said.get("jobs")
+    if missing or not isinstance(jobs, list) or not isinstance(said.get("demos"), dict):
+        what = f"is not a sweep's book (it lacks {', '.join(sorted(missing)) or 'jobs or demos'})"
+        raise StorageError(what, str(path), files.DAMAGED)
+    if foreign:  # a damaged seal is one
+        raise StorageError(f"says {', '.join(sorted(foreign))}", str(path), files.DAMAGED)
+    for job in jobs:
+        if not isinstance(job, dict) or {"name", "options", "settings"} - job.keys():
+            raise StorageError(f"has a job {job!r}", str(path), files.DAMAGED)
+    return said
 
 
 def _compare(out: Path, then: dict[str, Any], now: dict[str, Any]) -> None:

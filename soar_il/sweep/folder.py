@@ -52,8 +52,8 @@ def _last(path: Path) -> dict[str, Any]:
         return {}
     for line in reversed(lines[:-1]):
         try:
-            return json.loads(line)
-        except ValueError:
+            return files.json_object(line, str(path))
+        except StorageError:
             continue
     return {}
 
@@ -73,18 +73,18 @@ def fail(folder: Path, problem: str) -> None:
 def problem(folder: Path) -> str:
     """What ended the job's last attempt, "" where nothing did."""
     try:
-        return str(json.loads((folder / FAILED).read_text())["problem"])
-    except (OSError, ValueError):
+        return str(files.read_json(folder / FAILED)["problem"])
+    except (StorageError, KeyError):
         return ""
 
 
 def pace(folder: Path) -> float | None:
     """Seconds an environment step, where the job is done and took any."""
     try:
-        done = json.loads((folder / "done.json").read_text())
-    except (OSError, ValueError):
+        done = files.read_json(folder / "done.json")
+        steps = done["steps"] - done["since"]
+    except (StorageError, KeyError, TypeError):
         return None
-    steps = done["steps"] - done["since"]
     return done["seconds"] / steps if steps > 0 else None
 
 

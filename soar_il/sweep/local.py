@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 from soar_il import files
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
+from soar_il.terminal.progress import errors
 
 SOAR = (sys.executable, "-m", "soar_il")
 TRIES = 3  # of a job whose process dies without getting any further
@@ -95,8 +96,7 @@ def start(job: Job, out: Path, core: int, soar: Sequence[str]) -> Running:
     """The job's process; what it prints is kept beside its results."""
     place = out / job.name
     command = [*soar, *folder.arguments(place, job)]
-    files.make_dir(place)
-    (place / folder.FAILED).unlink(missing_ok=True)
+    files.patiently(lambda: _ready(place), errors.print)
     since = folder.reached(place).steps
     child = [sys.executable, "-m", "soar_il.sweep.child", str(os.getpid()), str(core)]
     with (place / "output.txt").open("ab") as output:
@@ -110,11 +110,19 @@ def start(job: Job, out: Path, core: int, soar: Sequence[str]) -> Running:
     return Running(job, process, time.monotonic(), since)
 
 
+def _ready(place: Path) -> None:
+    """The job's folder, without what went wrong before."""
+    with files.storing(place):
+        files.make_dir(place)
+        (place / folder.FAILED).unlink(missing_ok=True)
+
+
 def settle(now: Running, out: Path, code: int, deaths: dict[str, tuple[int, int]]) -> str | None:
     """A process has ended: "" if its job is done, None if it shall go on, else the problem."""
     place, name = out / now.job.name, now.job.name
     if code == 0:
-        folder.finish(place, time.monotonic() - now.began, now.since)
+        seconds = time.monotonic() - now.began
+        files.patiently(lambda: folder.finish(place, seconds, now.since), errors.print)
         return ""
     if code < 0 or code == 143:  # by a signal, not by a mistake: go on from the checkpoint
         at = folder.reached(place).steps

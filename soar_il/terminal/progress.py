@@ -1,5 +1,6 @@
 """Long work shows itself, and Ctrl-C keeps what is done."""
 
+import errno
 import os
 import threading
 import time
@@ -21,8 +22,20 @@ from rich.text import Text
 
 T = TypeVar("T")
 
-console = Console(highlight=False)
-errors = Console(highlight=False, stderr=True)
+
+class Forgiving(Console):
+    """A full disk below the output costs the output, never the work that is spoken of."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        try:
+            super().print(*objects, **how)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+
+
+console = Forgiving(highlight=False)
+errors = Forgiving(highlight=False, stderr=True)
 
 
 class Rate(ProgressColumn):

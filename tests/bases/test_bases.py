@@ -10,7 +10,7 @@ import pytest
 import tiny
 from known import double
 
-from soar_il import config
+from soar_il import arrays, config
 from soar_il.bases import BASES, cloning, csil_plain
 from soar_il.bases.given import Given
 from soar_il.build import method_of
@@ -18,7 +18,6 @@ from soar_il.configure import resolve
 from soar_il.engine import replay
 from soar_il.errors import ConfigError
 from soar_il.networks import gaussian
-from soar_il.runs import arrays
 from soar_il.types import Batch, Spec, Treated
 
 SPEC = Spec(observation=3, action=2, absorbing=False)

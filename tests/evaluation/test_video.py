@@ -17,7 +17,7 @@ from soar_il.envs.blind import BlindEnv
 from soar_il.errors import EnvError
 from soar_il.evaluation import rendering, video
 from soar_il.networks import gaussian
-from soar_il.runs import snapshot
+from soar_il.policy import Policy
 
 
 def trained(env, folder, demos, **more):
@@ -44,7 +44,7 @@ def painted(tmp_path_factory):
 
 def test_a_policy_is_shown_with_its_true_return(painted):
     path = max((painted / "snapshots").iterdir())
-    policy = snapshot.load(path)
+    policy = Policy.load(path)
     clip = video.of_policy(policy, "it", 7, 60)
     assert 2 <= len(clip.frames) <= toys.HORIZON + 1
     assert all(frame.shape == (320, 320, 3) for frame in clip.frames)

@@ -1,5 +1,6 @@
 """Experts: the one learner that may see the reward, its policies, and what it demonstrates."""
 
+import dataclasses
 import hashlib
 import json
 
@@ -16,7 +17,7 @@ from soar_il.demos.check import check
 from soar_il.errors import ConfigError, StorageError
 from soar_il.evaluation.score import Evaluator, normalised
 from soar_il.experts import record, sac, shipped
-from soar_il.runs import snapshot
+from soar_il.policy import Policy
 from soar_il.runs.run import Run
 
 LEARNER = {
@@ -154,8 +155,8 @@ def test_an_expert_may_look_at_the_first_coordinates_alone(tmp_path, soar):
 def test_a_policy_that_is_not_its_cards_is_refused(trained, tmp_path):
     card = shipped.keep(trained, tmp_path, 2)
     path = tmp_path / card["file"]
-    other = snapshot.load(path)
-    snapshot.save(path, other._replace(steps=other.steps + 1))
+    other = Policy.load(path)
+    dataclasses.replace(other, steps=other.steps + 1).save(path)
     with pytest.raises(StorageError, match="not the policy that its card describes"):
         shipped.expert("Point-v0", tmp_path)
     with pytest.raises(ConfigError, match="did you mean 'Point-v0'"):
@@ -164,7 +165,7 @@ def test_a_policy_that_is_not_its_cards_is_refused(trained, tmp_path):
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_recording_twice_gives_the_same_bits(trained, deterministic):
-    policy = snapshot.load(sorted((trained / "snapshots").glob("*.safetensors"))[-1])
+    policy = Policy.load(sorted((trained / "snapshots").glob("*.safetensors"))[-1])
     first, second = (record.record(policy, 3, deterministic) for _ in range(2))
     assert first.demos.hash == second.demos.hash
     assert first.demos.hash != record.record(policy, 3, deterministic, seed=1).demos.hash
@@ -174,7 +175,7 @@ def test_recording_twice_gives_the_same_bits(trained, deterministic):
 
 def test_a_recording_replays_in_the_environment(trained):
     """Actions are in the environment's own bounds and belong to the states beside them."""
-    policy = snapshot.load(sorted((trained / "snapshots").glob("*.safetensors"))[-1])
+    policy = Policy.load(sorted((trained / "snapshots").glob("*.safetensors"))[-1])
     made = record.record(policy, 3, deterministic=False)
     for n, seed in enumerate(made.demos.about["reset_seeds"]):
         env = toys.PointMass()

@@ -24,6 +24,7 @@ from soar_il.errors import StorageError
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep
 from soar_il.runs.train import train as train_run
+from soar_il.seal import seal
 
 STEPS = 2400
 
@@ -58,10 +59,12 @@ def soar(*arguments):
         tiny.main()
 
 
-def training(demos, folder, *more, steps=STEPS):
-    common = ["--demos", demos, "--env", "Point-v0", "--critics", 4, "--steps", steps]
+def training(demos, folder, *more, steps=STEPS, base="ml-irl", critics=4):
+    common = ["--demos", demos, "--env", "Point-v0", "--steps", steps]
     often = ["--checkpoint-every", 120, "--evaluate-every", 300, "--episodes", 2]
-    return ["train", *common, *often, "--out", folder, *more, "--set", *tiny.SETTINGS]
+    method = ["--base", base, "--critics", critics]
+    settings = tiny.settings(base)
+    return ["train", *common, *method, *often, "--out", folder, *more, "--set", *settings]
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +72,9 @@ def uninterrupted(demos, tmp_path_factory):
     """The run of so many steps that nobody interrupted."""
 
     @functools.cache
-    def made(steps):
+    def made(steps, base="ml-irl", critics=4):
         folder = tmp_path_factory.mktemp("whole") / "run"
-        soar(*training(demos, folder, steps=steps))
+        soar(*training(demos, folder, steps=steps, base=base, critics=critics))
         return folder
 
     return made
@@ -95,16 +98,22 @@ def point_mass():
     tiny.register()
 
 
+EVERY_KIND = [(base, critics) for base, critics in tiny.CASES if tiny.most(base) == 4]
+
+
 @pytest.mark.parametrize(
-    ("seed", "wanted"), [(0, 2), *(soak.param(seed, soak.times(10, 2)) for seed in (0, 1))]
+    ("base", "critics", "wanted"),
+    [("ml-irl", 4, 2), *(soak.param(*kind, soak.times(10, 2)) for kind in EVERY_KIND)],
 )
-def test_kill_9_at_random_moments_changes_nothing(demos, uninterrupted, tmp_path, seed, wanted):
-    """Ten times a run, twenty in all; twice where time is short."""
-    choose, steps = random.Random(seed), max(STEPS, 400 * wanted)
-    folder, whole, kills = tmp_path / "run", uninterrupted(steps), 0
+def test_kill_9_at_random_moments_changes_nothing(
+    demos, uninterrupted, tmp_path, base, critics, wanted
+):
+    """Ten times a run of every method, two hundred and more in all; twice where time is short."""
+    choose, steps = random.Random(critics), max(STEPS, 400 * wanted)
+    folder, whole, kills = tmp_path / "run", uninterrupted(steps, base, critics), 0
     while kills < wanted:
         started = (folder / "plan.json").exists()
-        new = training(demos, folder, steps=steps)
+        new = training(demos, folder, steps=steps, base=base, critics=critics)
         process = command("resume", folder) if started else command(*new)
         log = folder / "metrics.jsonl"
         before = log.stat().st_size if log.exists() else 0
@@ -240,7 +249,8 @@ def test_other_versions_are_refused_and_named(tmp_path):
     path = tmp_path / "run" / "provenance.json"
     about = json.loads(path.read_text())
     about["versions"]["jax"] = "0.0.1"
-    path.write_text(json.dumps(about))
+    del about["sha256"]
+    path.write_bytes(seal(about, "sha256"))
     with pytest.raises(StorageError, match=r"0\.0\.1"):
         Run.resume(tmp_path / "run", toys.PointMass)
     said = []

@@ -25,10 +25,10 @@ from stored import (
 )
 
 from soar_il import files
+from soar_il.arrays import DTYPES, pack
 from soar_il.errors import StorageError
 from soar_il.runs import checkpoint, segments
-from soar_il.runs.arrays import DTYPES, pack
-from soar_il.runs.seal import seal
+from soar_il.seal import seal
 
 
 @st.composite

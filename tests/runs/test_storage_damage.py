@@ -13,7 +13,7 @@ from stored import (
 
 from soar_il.errors import StorageError
 from soar_il.runs import checkpoint
-from soar_il.runs.seal import seal
+from soar_il.seal import seal
 
 
 def damaged(path):
