@@ -69,12 +69,20 @@ def test_no_seed_both_chooses_and_reports():
     assert not seeds["report"] & seeds["selection"]
 
 
-def test_the_table_of_methods_has_every_method_at_the_same_steps():
-    sweep = grid.read(FILES[0].parent / "methods.toml", kinds())
+@pytest.mark.parametrize(
+    ("name", "demonstrations", "expected"),
+    [
+        ("methods", 16, [100_000, 60_000, 30_000, 80_000, 60_000]),
+        ("methods-one", 1, [30_000, 60_000]),
+    ],
+)
+def test_the_table_of_methods_has_every_method_at_the_same_steps(name, demonstrations, expected):
+    sweep = grid.read(FILES[0].parent / f"{name}.toml", kinds())
+    assert {job.options["demonstrations"] for job in sweep.jobs} == {demonstrations}
     steps = {}
     for job in sweep.jobs:
         steps.setdefault(job.options["base"], {})[job.options["env"]] = job.options["steps"]
     assert steps.keys() == BASES.keys()
     assert set(steps.pop("bc").values()) == {0}
     (same,) = {tuple(sorted(each.items())) for each in steps.values()}
-    assert [n for _, n in same] == [100_000, 60_000, 30_000, 80_000, 60_000]
+    assert [n for _, n in same] == expected
