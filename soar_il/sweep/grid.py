@@ -5,13 +5,14 @@ command = "train"              # or another that commands/sweep.py lists
 purpose = "report"             # or "selection": seeds that chose a setting report nothing
 [options]                      # the command's own, for every job; settings go to --set
 [grid]                         # an option's name and the values it takes
+[[arms]]                       # {critics = 4, sigma = 0.0}: options that go together, one row
 [[where]]                      # {env = "Ant-v5", set = {sigma = 10.0}}: special cases
                                # {base = "bc", critics = 4, skip = true}: no such job
 """
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,18 @@ from soar_il.errors import ConfigError, closest
 from soar_il.sweep.kinds import Kind, Options
 
 NAMED = ("env", "base", "critics", "seed")  # where they stand in a name
-KEYS = ("title", "shows", "command", "purpose", "trained", "out", "options", "grid", "where")
+KEYS = (
+    "title",
+    "shows",
+    "command",
+    "purpose",
+    "trained",
+    "out",
+    "options",
+    "grid",
+    "arms",
+    "where",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,26 +110,38 @@ def read(path: Path, kinds: Mapping[str, Kind]) -> Sweep:
             raise ConfigError(f"grid.{name} is {values!r}", where, "give a list of values")
         for value in values:
             kind.check(name, value, where)
+    arms = [_flat(arm) for arm in said.get("arms", [])]
+    for arm in arms:
+        for name, value in arm.items():
+            kind.check(name, value, where)
+            if name in grid:
+                what, do = f"{name} is in grid and in arms", "leave it in one of them"
+                raise ConfigError(what, where, do)
     for rule in rules:
         if "set" not in rule and rule.get("skip") is not True:
             do = "write set = {sigma = 10.0}, or skip = true"
             raise ConfigError("a case of where has no set", where, do)
         for name, value in _flat(rule.get("set", {})).items():
             kind.check(name, value, where)
-    jobs = expand(kind, options, grid, rules)
+    jobs = expand(kind, options, grid, rules, arms)
     title = said.get("title", path.stem)
     more = {key: said[key] for key in ("shows", "trained", "out") if key in said}
     return Sweep(title, jobs, kind, purpose=purpose, **more)
 
 
 def expand(
-    kind: Kind, options: Options, grid: dict[str, list[Any]], rules: list[dict[str, Any]]
+    kind: Kind,
+    options: Options,
+    grid: dict[str, list[Any]],
+    rules: list[dict[str, Any]],
+    arms: Sequence[Options] = (),
 ) -> tuple[Job, ...]:
     """Every combination once, all methods of a seed before the next seed."""
     jobs: dict[str, Job] = {}
     axes = {name: values for name, values in grid.items() if name != "seed"}
-    for seed, *values in itertools.product(grid.get("seed", [None]), *axes.values()):
-        chosen = dict(zip(axes, values, strict=True))
+    every = itertools.product(grid.get("seed", [None]), *axes.values(), arms or [{}])
+    for seed, *values, arm in every:
+        chosen = {**dict(zip(axes, values, strict=True)), **arm}
         if seed is not None:
             chosen["seed"] = seed
         made = {**options, **chosen}
@@ -129,7 +153,7 @@ def expand(
                 made = {**made, **_flat(rule.get("set", {})), **chosen}
         if made.get("critics") == 1:
             made.pop("sigma", None)  # one pair has no spread to clip
-        row = _row(kind, made, [axis for axis in axes if axis in made])
+        row = _row(kind, made, [axis for axis in (*axes, *arm) if axis in made])
         name = f"{row}-seed{made.get('seed', 0)}" if "seed" in kind.options else row
         jobs.setdefault(name, Job(name, kind, made, row))
     return tuple(jobs.values())

@@ -4,7 +4,7 @@ import fake_sweep as fake
 import pytest
 
 from soar_il.errors import SoarError
-from soar_il.report import reader
+from soar_il.report import claims, compare, reader
 from soar_il.report.results import with_base
 
 
@@ -110,3 +110,27 @@ def test_a_missing_run_has_the_label_of_its_arm(tmp_path):
     ]
     (gone,) = reader.read([fake.sweep(tmp_path, made)]).missing
     assert gone.label == "ml-irl + SOAR, L = 4, sigma 5"
+
+
+def test_four_arms_tell_optimism_from_an_ensemble_and_from_more_updates(tmp_path):
+    """As experiments/optimism.toml asks for them: every two are compared, SOAR has its own row."""
+    jobs, names = [], "learner.updates_per_step"
+    for seed in range(6):
+        for more, own, level in (
+            ({"critics": 1}, {}, 0.7),
+            ({"critics": 4, "sigma": 0.0}, {}, 0.8),
+            ({"critics": 4}, {}, 0.9),
+            ({"critics": 1, names: 2.0}, {"learner": {"updates_per_step": 2.0}}, 0.75),
+        ):
+            learner = {"updates_per_step": 1.0} | own.get("learner", {})
+            curve = fake.rising(100 * level + seed)
+            jobs.append((f"a/{len(jobs)}", options(seed, **more), curve, {"learner": learner}))
+    study = reader.read([fake.sweep(tmp_path / "s", jobs)], {"Own-v0": 100.0})
+    soar, without = "ml-irl + SOAR, L = 4, sigma 1", "ml-irl + SOAR, L = 4, sigma 0"
+    one, more = "ml-irl, updates_per_step 1", "ml-irl, updates_per_step 2"
+    assert {(c.ours, c.theirs) for c in compare.comparisons(study)} == {
+        (soar, without), (soar, one), (soar, more), (without, one), (without, more), (more, one)
+    }  # fmt: skip
+    found = {(f.claim, f.about) for f in claims.findings(study)}
+    assert {about for claim, about in found if "the bonus" in claim} == {f"{soar}, Own-v0"}
+    assert {about for claim, about in found if "outperforms" in claim} == {f"{soar}, Own-v0"}

@@ -39,6 +39,21 @@ def test_more_coordinates_than_there_are_stop_the_sweep(tmp_path, monkeypatch):
         checks.check(read(tmp_path, text))
 
 
+def test_arms_are_options_that_go_together(tmp_path):
+    """Each is a row of its own; what an arm does not say has no part in its name."""
+    sweep = read(
+        tmp_path,
+        "grid = {env = ['Hopper-v5'], base = ['ml-irl'], seed = [0, 1]}\n"
+        "[[arms]]\ncritics = 4\n"
+        "[[arms]]\ncritics = 4\nsigma = 0.0\n"
+        "[[arms]]\ncritics = 1\nlearner.alpha = 0.5\n",
+    )
+    names = [job.name.removeprefix("Hopper-v5/") for job in sweep.jobs]
+    rows = ["ml-irl-L4", "ml-irl-L4-sigma0", "ml-irl-L1-alpha0.5"]
+    assert names == [f"{row}-seed{seed}" for seed in (0, 1) for row in rows]
+    assert [job.options.get("sigma") for job in sweep.jobs[:3]] == [None, 0.0, None]
+
+
 @pytest.fixture
 def endless():
     """An environment without a time limit of its own."""
@@ -73,6 +88,8 @@ def test_what_a_file_leaves_out_is_the_command_s_own_default(tmp_path, monkeypat
     [
         ("options.steps = '1500'", "give a value of type int"),
         ("grid.critics = [1, '4']", "critics is '4'"),
+        ("arms = [{critics = '4'}]", "critics is '4'"),
+        ("grid.critics = [1]\narms = [{critics = 4}]", "critics is in grid and in arms"),
         ("options.termination = 'never'", "'absorbing' or 'fixed' or 'early'"),
         ("options.seed = true", "give a value of type int"),
         ("options.standardize = true", "did you mean 'standardise'"),
