@@ -6,7 +6,6 @@ say what survival is worth, and so DAC asks for it.
 
 import dataclasses
 from functools import partial
-from typing import Literal
 
 from soar_il.bases import discriminator, fitting
 from soar_il.bases.api import Base, Needs
@@ -15,12 +14,10 @@ from soar_il.bases.given import Given
 
 @dataclasses.dataclass(frozen=True)
 class Settings(discriminator.Settings):
-    """Those of every discriminator; where there is a choice, the authors'."""
+    """Those of every discriminator; the penalty is the authors'."""
 
-    recent: int = 0
-    discount: float = 1.0
-    count: Literal["steps", "rows"] = "rows"
     gradient_penalty: float = 10.0
+    per_coordinate: bool = False
     slope: float = 1.0
 
 

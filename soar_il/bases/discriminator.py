@@ -40,7 +40,9 @@ class Fitting:
             (discount = 1).
         smooth: What keeps the logit from being steep: a penalty on its gradient, spectral
             normalisation of its layers, or none.
-        gradient_penalty: Weight of (|grad f| - slope)^2 between expert and learner (penalty).
+        gradient_penalty: Weight of (|grad f| - slope)^2 between expert and learner (penalty) ...
+        per_coordinate: ... times the number of coordinates that the network is given, so that one
+            weight fits environments of all sizes (penalty).
         slope: How steep it is meant to be there (penalty).
         bound: No value of the network, and so no cost, is further from zero.
         hidden: Sizes of the hidden layers.
@@ -54,7 +56,8 @@ class Fitting:
     discount: float = 0.99
     count: Literal["steps", "rows"] = "steps"
     smooth: Literal["penalty", "spectral", "none"] = "penalty"
-    gradient_penalty: float = 1.0
+    gradient_penalty: float = 0.08
+    per_coordinate: bool = True
     slope: float = 0.0
     bound: float = 10.0
     hidden: tuple[int, ...] = (128, 128)
@@ -70,7 +73,8 @@ class Fitting:
         if self.discount < 1 and self.count == "rows":
             raise ConfigError("count is rows, and discount is below 1", do="give discount = 1")
         if self.smooth != "penalty":
-            only_read_with(self, ("gradient_penalty", "slope"), "smooth = penalty")
+            names = ("gradient_penalty", "per_coordinate", "slope")
+            only_read_with(self, names, "smooth = penalty")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,7 +179,8 @@ def adversary(
                 return entropy, seen
             between = mix * judge.inputs(theirs) + (1 - mix) * judge.inputs(ours)
             off = fitting.slope_error(lambda x: f(layers, vectors, x), between, s.slope)
-            return entropy + s.gradient_penalty * off, seen
+            weight = s.gradient_penalty * (between.shape[-1] if s.per_coordinate else 1)
+            return entropy + weight * off, seen
 
         fit, (_, seen) = fitting.descended(adam, told.fit, loss)
         return Told(fit, vectors), seen

@@ -58,7 +58,7 @@ def test_the_cost_that_knows_the_end_alone_is_minus_one_until_then():
 
 def _batch(states):
     one = np.ones(len(states), np.float32)
-    return Batch(states, states[:, :1], states, one, one, one == 0)
+    return Batch(states, states[:, :1], states, one, one, one == 0, np.int32(one))
 
 
 def test_the_command_trains_each_control_once(monkeypatch, capsys, tmp_path):

@@ -51,7 +51,7 @@ def every_pair():
     s, a = PAIRS.T
     one = jnp.ones(len(s))
     actions = np.eye(ACTIONS, dtype=np.float32)[a]
-    return Batch(ONE[s], actions, ONE[NEXT[s, a]], one, one, jnp.zeros(len(s), bool))
+    return Batch(ONE[s], actions, ONE[NEXT[s, a]], one, one, jnp.zeros(len(s), bool), jnp.int32(s))
 
 
 def made(**settings):
@@ -60,7 +60,6 @@ def made(**settings):
         "recent": 0,
         "discount": 1.0,
         "hidden": (32,),
-        "bound": 30.0,
         **settings,
     }
     more |= {"learning_rate": 5e-3, "batch": 256, "steps_per_step": 0.05}

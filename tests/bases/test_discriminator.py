@@ -51,7 +51,7 @@ def rows(x, spec=LINE):
     """Transitions with these states, actions and next states, [n, 3]."""
     x = jnp.asarray(x, jnp.float32)
     one = jnp.ones(len(x))
-    return Batch(x[:, :1], x[:, 1:2], x[:, 2:], one, one, jnp.zeros(len(x), bool))
+    return Batch(x[:, :1], x[:, 1:2], x[:, 2:], one, one, jnp.zeros(len(x), bool), jnp.int32(0 * one))
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -127,12 +127,12 @@ def test_a_row_of_the_absorbing_state_counts_for_its_steps_or_for_one():
         return replay.add(replay.empty(spec, 8192, 0), treated, 5 * n)
 
     logits = {}
-    for name in ("gail", "dac"):
-        free = {"smooth": "none", "recent": 0, "steps_per_step": 0.3}
-        base, cost, _ = fitted(name, held(False), held(True), spec=spec, **free)
-        logits[name] = -float(base.cost(cost, held(False).draw(jax.random.key(0), 1))[0])
-    assert logits["dac"] == pytest.approx(np.log(5 / 4), abs=0.3)  # four of five rows
-    assert logits["gail"] == pytest.approx(np.log(104 / 4), abs=0.7)  # four of 104 steps
+    for count in ("steps", "rows"):
+        free = {"smooth": "none", "recent": 0, "steps_per_step": 0.3, "count": count}
+        base, cost, _ = fitted("gail", held(False), held(True), spec=spec, **free)
+        logits[count] = -float(base.cost(cost, held(False).draw(jax.random.key(0), 1))[0])
+    assert logits["rows"] == pytest.approx(np.log(5 / 4), abs=0.3)  # four of five rows
+    assert logits["steps"] == pytest.approx(np.log(104 / 4), abs=0.7)  # four of 104 steps
 
 
 def test_dac_asks_for_the_absorbing_state():
