@@ -53,7 +53,8 @@ def settings(cfg: Config, control: Control) -> Config:
     """The run's settings; without demonstrations, nothing of the engine may look at them either."""
     if control.base is None:
         return cfg
-    learner = dataclasses.replace(cfg.learner, trial_every=0, expert_share=0.0)
+    shown = {"expert_share": 0.0, "expert_share_last": 0.0, "expert_share_steps": 0}
+    learner = dataclasses.replace(cfg.learner, trial_every=0, **shown)
     return dataclasses.replace(cfg, base="control", cost=None, learner=learner)
 
 

@@ -27,12 +27,12 @@ class Settings(discriminator.Fitting):
     """How g and h are fitted.
 
     Args:
-        reward_of: What g is given: states, or pairs of state and action.
+        inputs: What g is given: states, or pairs of state and action.
         bound: |f| is at most this. f becomes log pi, a sum over the coordinates of the action: of
             Humanoid's 17 the uniform policy already has -12.
     """
 
-    reward_of: Literal["states", "pairs"] = "states"
+    inputs: Literal["states", "pairs"] = "states"
     bound: float = 30.0
 
 
@@ -42,7 +42,7 @@ def make(settings: Settings, given: Given) -> Base:
 
     def start(key: PRNGKey, spec: Spec) -> Layers:
         keys = jax.random.split(key)
-        wide = spec.observation + (spec.action if s.reward_of == "pairs" else 0)
+        wide = spec.observation + (spec.action if s.inputs == "pairs" else 0)
         g = mlp.init(keys[0], (wide, *s.hidden, 1))
         return g + mlp.init(keys[1], (spec.observation, *s.hidden, 1))
 
@@ -54,7 +54,7 @@ def make(settings: Settings, given: Given) -> Base:
         size = len(layers[depth][0])
         goes_on = jax.lax.stop_gradient(x[..., 0])  # no slope of f where it is penalised
         following, pair = x[..., 1 : 1 + size], x[..., 1 + size :]
-        own = pair if s.reward_of == "pairs" else pair[..., :size]
+        own = pair if s.inputs == "pairs" else pair[..., :size]
         g = mlp.apply(layers[:depth], own, jnp.tanh)[..., 0]
         h, then = (
             mlp.apply(layers[depth:], x, jnp.tanh)[..., 0] for x in (pair[..., :size], following)

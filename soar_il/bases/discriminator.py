@@ -21,7 +21,7 @@ from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
 from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Spec
 
-Reward = Literal["logit", "log-d", "minus-log-not-d"]
+Form = Literal["logit", "log-d", "minus-log-not-d"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,15 +82,15 @@ class Settings(Fitting):
     """How the discriminator is fitted, and what its logit is worth.
 
     Args:
-        reward: logit (log D - log(1 - D), of both signs), log-d (log D, never above zero, so that
-            an end is welcome) or minus-log-not-d (-log(1 - D), never below zero, so that staying
-            alive is paid for).
+        form: A transition costs minus this: logit (log D - log(1 - D), of both signs), log-d (log D,
+            never above zero, so that an end is welcome) or minus-log-not-d (-log(1 - D), never
+            below zero, so that staying alive is paid for).
     """
 
-    reward: Reward = "logit"
+    form: Form = "logit"
 
 
-REWARDS: dict[Reward, Callable[[Array], Array]] = {
+FORMS: dict[Form, Callable[[Array], Array]] = {
     "logit": lambda logit: logit,
     "log-d": jax.nn.log_sigmoid,
     "minus-log-not-d": jax.nn.softplus,
@@ -127,10 +127,10 @@ def perceptron(s: Fitting, inputs: Callable[[Batch], Array], size: Callable[[Spe
 
 def classifier(s: Settings, judge: Judge, needs: Needs) -> Base:
     """A method whose cost is a function of the discriminator's logit."""
-    reward = REWARDS[s.reward]
+    worth = FORMS[s.form]
 
     def cost(logit: Array) -> Array:
-        return -reward(logit)  # rewards turn to costs here alone
+        return -worth(logit)  # rewards turn to costs here alone
 
     return adversary(s, judge, needs, cost)
 

@@ -92,7 +92,7 @@ def test_a_reward_of_states_is_recovered_up_to_a_constant():
 
 def test_the_best_f_is_the_log_ratio_plus_log_pi():
     """So that a policy that is told wrong moves f by as much."""
-    base, uniform = made(reward_of="pairs"), np.full((STATES, ACTIONS), -np.log(ACTIONS))
+    base, uniform = made(inputs="pairs"), np.full((STATES, ACTIONS), -np.log(ACTIONS))
     data = [played(uniform, seed) for seed in (0, 1)]
     values = []
     for shift in (0.0, 2.0):

@@ -175,7 +175,7 @@ def test_a_state_only_cost_ignores_actions_bitwise(name, expert, learner):
 @pytest.mark.parametrize("name", [n for n, p in LEARNED if p == "tuned" and made(n).needs.actions])
 def test_a_state_action_cost_reads_actions(name, learner):
     rng = np.random.default_rng(0)
-    base = made(name, steps_per_step=3.0, learning_rate=3e-3, reward_of="pairs")
+    base = made(name, steps_per_step=3.0, learning_rate=3e-3, inputs="pairs")
     expert = data_of(rng, centre=-1.0, push=0.5)
     cost, _ = fitted(base, expert, learner)
     theirs, ours = (d.draw(jax.random.key(2), 200) for d in (expert, learner))

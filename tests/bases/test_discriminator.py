@@ -17,7 +17,7 @@ from soar_il.types import Batch, Spec, Treated
 GIVEN = Given(horizon=40, fresh=2048, hidden=(16,))
 LINE = Spec(1, 1)
 CLASSIFIERS = ["dac", "gaifo", "gail"]
-REWARDS = {  # of D, as the papers write them
+FORMS = {  # of D, as the papers write them
     "logit": lambda d: np.log(d) - np.log(1 - d),
     "log-d": np.log,
     "minus-log-not-d": lambda d: -np.log(1 - d),
@@ -66,17 +66,17 @@ def test_the_best_logit_of_two_known_gaussians_is_their_log_density_ratio(name):
     assert np.sqrt(np.mean((ours - known) ** 2)) < 0.15
 
 
-@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_costs_are_the_reward_of_d_turned_round_and_bounded(name, reward):
+def test_costs_are_a_form_of_d_turned_round_and_bounded(name, form):
     expert, learner = gaussian(3.0, 1), gaussian(-3.0, 2)
-    base, cost, seen = fitted(name, expert, learner, reward=reward)
-    logits = made(name, reward="logit")
+    base, cost, seen = fitted(name, expert, learner, form=form)
+    logits = made(name, form="logit")
     at = rows(np.random.default_rng(0).normal(0, 20, (200, 3)))
     d = 1 / (1 + np.exp(np.asarray(logits.cost(cost, at), np.float64)))
-    np.testing.assert_allclose(base.cost(cost, at), -REWARDS[reward](d), atol=1e-3)
+    np.testing.assert_allclose(base.cost(cost, at), -FORMS[form](d), atol=1e-3)
     bounds = {"logit": (-10, 10), "log-d": (0, 10.001), "minus-log-not-d": (-10.001, 0)}
-    low, high = bounds[reward]
+    low, high = bounds[form]
     assert low <= np.min(base.cost(cost, at))
     assert np.max(base.cost(cost, at)) <= high
     assert base.least_cost == pytest.approx(low, abs=1e-3)
@@ -110,6 +110,16 @@ def test_a_penalty_holds_the_slope_where_it_is_meant_to_be():
 
     assert slope(0.0) < 0.2
     assert slope(1.0) == pytest.approx(1.0, abs=0.2)
+
+
+def test_a_penalty_is_a_coordinate_s_but_for_dac_s():
+    """(s, a) has two: one weight is to fit Hopper's 15 and Humanoid's 366."""
+    both = gaussian(1.0, 1), gaussian(-1.0, 2)
+    for name, weight in (("gail", 6.0), ("dac", 3.0)):
+        own = fitted(name, *both, gradient_penalty=3.0)
+        said = fitted(name, *both, gradient_penalty=weight, per_coordinate=False)
+        at = rows(np.eye(3))
+        np.testing.assert_array_equal(own[0].cost(own[1], at), said[0].cost(said[1], at))
 
 
 def test_a_row_of_the_absorbing_state_counts_for_its_steps_or_for_one():
