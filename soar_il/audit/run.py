@@ -39,6 +39,10 @@ class Audit(NamedTuple):
         """0 for random actions, 1 for the expert."""
         return (row.value - self.random) / (self.expert - self.random)
 
+    def best(self) -> Row:
+        """The control that came furthest: so much of the real run's score proves no imitation."""
+        return max(self.rows[1:], key=lambda row: row.value)
+
 
 def audit(
     env: Source,

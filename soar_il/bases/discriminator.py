@@ -82,9 +82,9 @@ class Settings(Fitting):
     """How the discriminator is fitted, and what its logit is worth.
 
     Args:
-        form: A transition costs minus this: logit (log D - log(1 - D), of both signs), log-d (log D,
-            never above zero, so that an end is welcome) or minus-log-not-d (-log(1 - D), never
-            below zero, so that staying alive is paid for).
+        form: What minus the cost is: logit (log D - log(1 - D), of both signs), log-d (log D, never
+            above zero, so that an end is welcome) or minus-log-not-d (-log(1 - D), never below
+            zero, so that staying alive is paid for).
     """
 
     form: Form = "logit"

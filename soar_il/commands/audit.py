@@ -62,6 +62,11 @@ def audit(
     for row in made.rows:
         table.add_row(row.says, f"{row.value:.0f} ± {row.std:.0f}", f"{made.share(row):.2f}")
     console.print(table)
+    best, real = made.best(), made.rows[0]
+    say(
+        f"{made.share(best):.2f} is reached without the expert ({best.name}): as much of the "
+        f"{made.share(real):.2f} is no proof of imitation"
+    )
     say(
         f"{episodes} deterministic episodes each after {steps:,} steps, seed {seed}, termination "
         f"{cfg.termination}; 0 is random actions ({made.random:.0f}), 1 is {made.expert:.0f}"

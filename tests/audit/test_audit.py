@@ -10,6 +10,8 @@ import toys
 
 from soar_il import cli
 from soar_il.audit import controls as audit_controls
+from soar_il.audit import run
+from soar_il.build import method_of
 from soar_il.configure import resolve
 from soar_il.types import Batch
 
@@ -49,6 +51,26 @@ def test_without_demonstrations_nothing_of_the_engine_looks_at_them(made, name):
     )
 
 
+@pytest.mark.parametrize("name", tiny.EVERY_BASE)
+def test_every_method_has_its_controls_whatever_it_needs(made, name):
+    """SQIL needs the expert's rows and HyPE's schedule moves them; controls have none."""
+    schedule = {"expert_share": 0.5, "expert_share_last": 0.1, "expert_share_steps": 100}
+    for learner in ({}, schedule):
+        cfg = resolve(name, "Point-v0", critics=1, learner=learner)
+        for control in made.values():
+            own = audit_controls.settings(cfg, control)
+            method = method_of(own, toys.HORIZON, control.base)
+            assert control.base is None or not own.learner.share_moves
+            assert control.base is None or method is control.base
+
+
+def test_the_best_control_is_the_part_of_a_score_that_proves_nothing():
+    rows = [("demonstrations", 90.0), ("shuffled", 20.0), ("ending-alone", 60.0)]
+    made = run.Audit(tuple(run.Row(n, n, value, 0.0, 10) for n, value in rows), 10.0, 110.0)
+    assert made.best().name == "ending-alone"
+    assert [made.share(row) for row in made.rows] == [0.8, 0.1, 0.5]
+
+
 def test_the_cost_that_knows_the_end_alone_is_minus_one_until_then():
     alive = np.array([[0.3, 0.0], [10.0, 10.0]], np.float32)
     batch = _batch(alive)
@@ -71,6 +93,7 @@ def test_the_command_trains_each_control_once(monkeypatch, capsys, tmp_path):
     cli.main()
     printed = capsys.readouterr().out
     assert "every cost is 0" in printed
+    assert "is reached without the expert" in printed
     said = json.loads((tmp_path / "out" / "audit.json").read_text())
     names = ["demonstrations", "shuffled", "random-expert", "still-expert", "no-cost"]
     assert [row["name"] for row in said["rows"]] == [*names, "ending-alone"]

@@ -51,7 +51,9 @@ def rows(x, spec=LINE):
     """Transitions with these states, actions and next states, [n, 3]."""
     x = jnp.asarray(x, jnp.float32)
     one = jnp.ones(len(x))
-    return Batch(x[:, :1], x[:, 1:2], x[:, 2:], one, one, jnp.zeros(len(x), bool), jnp.int32(0 * one))
+    return Batch(
+        x[:, :1], x[:, 1:2], x[:, 2:], one, one, jnp.zeros(len(x), bool), jnp.int32(0 * one)
+    )
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
