@@ -51,7 +51,7 @@ def every_pair():
     s, a = PAIRS.T
     one = jnp.ones(len(s))
     actions = np.eye(ACTIONS, dtype=np.float32)[a]
-    return Batch(ONE[s], actions, ONE[NEXT[s, a]], one, one, jnp.zeros(len(s), bool), jnp.int32(s))
+    return Batch(ONE[s], actions, ONE[NEXT[s, a]], one, one, one > 1, jnp.int32(one))
 
 
 def made(**settings):
