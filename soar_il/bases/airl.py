@@ -30,13 +30,13 @@ class Settings(discriminator.Fitting):
         inputs: What g is given: states, or pairs of state and action.
         bound: |f| is at most this. f becomes log pi, a sum over the coordinates of the action: of
             Humanoid's 17 the uniform policy already has -12.
-        gradient_penalty: That of GAIL, 0.08, where costs count five times as much: f is measured
+        gradient_penalty: That of GAIL, 0.0053, where costs count five times as much: f is measured
             by a temperature of 1, those of other methods by 0.2, and the penalty is a square.
     """
 
     inputs: Literal["states", "pairs"] = "states"
     bound: float = 30.0
-    gradient_penalty: float = 0.003
+    gradient_penalty: float = 0.00025
 
 
 def make(settings: Settings, given: Given) -> Base:

@@ -17,7 +17,7 @@ class Settings(discriminator.Settings):
     """Those of every discriminator; the penalty is the authors'."""
 
     gradient_penalty: float = 10.0
-    per_coordinate: bool = False
+    by_size: bool = False
     slope: float = 1.0
 
 

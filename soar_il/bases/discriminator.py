@@ -41,8 +41,8 @@ class Fitting:
         smooth: What keeps the logit from being steep: a penalty on its gradient, spectral
             normalisation of its layers, or none.
         gradient_penalty: Weight of (|grad f| - slope)^2 between expert and learner (penalty) ...
-        per_coordinate: ... times the number of coordinates that the network is given, so that one
-            weight fits environments of all sizes (penalty).
+        by_size: ... times the square of the number of coordinates that the network is given, so
+            that one weight fits environments of all sizes (penalty).
         slope: How steep it is meant to be there (penalty).
         bound: No value of the network, and so no cost, is further from zero.
         hidden: Sizes of the hidden layers.
@@ -56,8 +56,8 @@ class Fitting:
     discount: float = 0.99
     count: Literal["steps", "rows"] = "steps"
     smooth: Literal["penalty", "spectral", "none"] = "penalty"
-    gradient_penalty: float = 0.08
-    per_coordinate: bool = True
+    gradient_penalty: float = 0.0053
+    by_size: bool = True
     slope: float = 0.0
     bound: float = 10.0
     hidden: tuple[int, ...] = (128, 128)
@@ -73,7 +73,7 @@ class Fitting:
         if self.discount < 1 and self.count == "rows":
             raise ConfigError("count is rows, and discount is below 1", do="give discount = 1")
         if self.smooth != "penalty":
-            names = ("gradient_penalty", "per_coordinate", "slope")
+            names = ("gradient_penalty", "by_size", "slope")
             only_read_with(self, names, "smooth = penalty")
 
 
@@ -179,7 +179,7 @@ def adversary(
                 return entropy, seen
             between = mix * judge.inputs(theirs) + (1 - mix) * judge.inputs(ours)
             off = fitting.slope_error(lambda x: f(layers, vectors, x), between, s.slope)
-            weight = s.gradient_penalty * (between.shape[-1] if s.per_coordinate else 1)
+            weight = fitting.penalty_weight(s.gradient_penalty, between, s.by_size)
             return entropy + weight * off, seen
 
         fit, (_, seen) = fitting.descended(adam, told.fit, loss)

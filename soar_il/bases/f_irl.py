@@ -45,8 +45,8 @@ class Settings:
             iteration.
         learning_rate: alpha, the cost's step size.
         weight_decay: L2 of the cost, added to the gradient.
-        gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner, for each
-            coordinate of a state.
+        gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner, times the
+            square of the number of coordinates of a state, so that one fits all environments.
         slope: How steep the cost is meant to be there.
         bound: |c_w| is at most this ...
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
@@ -55,7 +55,7 @@ class Settings:
         ratio_rate: Its step size.
         ratio_decay: Its L2.
         ratio_batch: States of each kind in its minibatch.
-        ratio_penalty: Weight of |grad l|^2 between expert and learner, for each coordinate.
+        ratio_penalty: Weight of |grad l|^2 between expert and learner, times that square.
         width: Of its residual blocks ...
         blocks: ... and how many of them.
     """
@@ -68,7 +68,7 @@ class Settings:
     steps_per_step: float = 1.0
     learning_rate: float = 3e-4
     weight_decay: float = 0.0
-    gradient_penalty: float = 0.08
+    gradient_penalty: float = 0.0067
     slope: float = 0.0
     bound: float = 3.0
     squash: fitting.Squash = "tanh"
@@ -77,7 +77,7 @@ class Settings:
     ratio_rate: float = 3e-4
     ratio_decay: float = 1e-4
     ratio_batch: int = 100
-    ratio_penalty: float = 0.08
+    ratio_penalty: float = 0.0067
     width: int = 128
     blocks: int = 1
 
@@ -185,7 +185,7 @@ def make(settings: Settings, given: Given, f: str) -> Base:
             if s.gradient_penalty:
                 ends = theirs.batch.observations[0], ours.batch.observations[0]
                 between = mix * ends[0] + (1 - mix) * ends[1]
-                weight = s.gradient_penalty * between.shape[-1]
+                weight = fitting.penalty_weight(s.gradient_penalty, between, by_size=True)
                 value = value + weight * fitting.slope_error(c, between, s.slope)
             return value, gap
 

@@ -108,6 +108,16 @@ def slope_error(f: Callable[[Array], Array], x: Float[Array, "B in"], slope: flo
     return jnp.mean((length - slope) ** 2)
 
 
+def penalty_weight(weight: float, x: Float[Array, "B in"], by_size: bool) -> float:
+    """The weight of a gradient penalty: times the square of the number of coordinates, or as it is.
+
+    A network that leans a little on each of d standardised coordinates says as much as one that
+    leans d times as steeply on a single one. The sum of those leanings is held, so that one weight
+    fits environments of all sizes.
+    """
+    return weight * (x.shape[-1] ** 2 if by_size else 1)
+
+
 def steps(per_step: float, data: Data) -> Count:
     """Steps of an optimiser: so many for each environment step, and at least one an iteration."""
     return jnp.maximum(1, jnp.round(per_step * data.new_steps).astype(jnp.int32))

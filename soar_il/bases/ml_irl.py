@@ -33,8 +33,8 @@ class Settings:
         recent: Half of the learner's minibatch is drawn by this many newest transitions, the other
             half by all (replay); 0 for all.
         gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner (replay) ...
-        per_coordinate: ... times the number of coordinates that the cost is given, so that one
-            weight fits environments of all sizes (replay).
+        by_size: ... times the square of the number of coordinates that the cost is given,
+            so that one weight fits environments of all sizes (replay).
         slope: How steep the cost is meant to be there; at 0 it flattens as the learner comes close.
         bound: |c_w| is at most this ...
         squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
@@ -48,8 +48,8 @@ class Settings:
     batch: int = 100
     discount: float = 0.99
     recent: int = 5000
-    gradient_penalty: float = 0.025
-    per_coordinate: bool = True
+    gradient_penalty: float = 0.0013
+    by_size: bool = True
     slope: float = 0.0
     bound: float = 3.0
     squash: fitting.Squash = "tanh"
@@ -64,7 +64,7 @@ class Settings:
         check_range(self, ("gradient_penalty", "slope"), least=0)
         check_range(self, ("discount",), above=0, most=1)
         if self.data == "fresh":
-            names = ("batch", "discount", "recent", "gradient_penalty", "per_coordinate", "slope")
+            names = ("batch", "discount", "recent", "gradient_penalty", "by_size", "slope")
             only_read_with(self, names, "data = replay")
 
 
@@ -95,7 +95,7 @@ def make(settings: Settings, given: Given, state_only: bool) -> Base:
             gap = jnp.sum(share[1] * costs[s.batch :]) - jnp.sum(share[0] * costs[: s.batch])
             between = mix * theirs + (1 - mix) * ours
             off = fitting.slope_error(lambda x: net.c(layers, x), between, s.slope)
-            weight = s.gradient_penalty * (between.shape[-1] if s.per_coordinate else 1)
+            weight = fitting.penalty_weight(s.gradient_penalty, between, s.by_size)
             return weight * off - gap, gap
 
         cost, (_, gap) = net.descend(cost, loss)

@@ -86,7 +86,7 @@ def fitted(
     penalty: float,
     key: PRNGKey,
 ) -> tuple[Fit, Scalar]:
-    """One step on expert against learner, from states; and the loss. penalty: a coordinate."""
+    """One step on expert against learner, from states; and the loss."""
     keys = jax.random.split(key, 3)
     drawn = draw(expert, keys[0]), draw(data, keys[1], recent)
     theirs, ours = ((batch.observations, fitting.shares(batch)) for batch in drawn)
@@ -96,7 +96,8 @@ def fitted(
         def logit(x: Array) -> Array:
             return log_ratio(layers, x)
 
-        return classification_loss(logit, theirs, ours, mix, penalty * theirs[0].shape[-1]), None
+        weight = fitting.penalty_weight(penalty, theirs[0], by_size=True)
+        return classification_loss(logit, theirs, ours, mix, weight), None
 
     fit, (value, _) = fitting.descended(adam, fit, loss)
     return fit, value

@@ -114,12 +114,12 @@ def test_a_penalty_holds_the_slope_where_it_is_meant_to_be():
     assert slope(1.0) == pytest.approx(1.0, abs=0.2)
 
 
-def test_a_penalty_is_a_coordinate_s_but_for_dac_s():
+def test_a_penalty_grows_with_the_square_of_the_coordinates_but_for_dac_s():
     """(s, a) has two: one weight is to fit Hopper's 15 and Humanoid's 366."""
     both = gaussian(1.0, 1), gaussian(-1.0, 2)
-    for name, weight in (("gail", 6.0), ("dac", 3.0)):
+    for name, weight in (("gail", 12.0), ("dac", 3.0)):
         own = fitted(name, *both, gradient_penalty=3.0)
-        said = fitted(name, *both, gradient_penalty=weight, per_coordinate=False)
+        said = fitted(name, *both, gradient_penalty=weight, by_size=False)
         at = rows(np.eye(3))
         np.testing.assert_array_equal(own[0].cost(own[1], at), said[0].cost(said[1], at))
 
