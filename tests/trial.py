@@ -1,7 +1,7 @@
 """The project tried as five kinds of new users would: their commands, one after the other.
 
-``python tests/trial/trial.py [USER ...]`` runs them as they are written, each kind in an empty
-folder (minutes); test_trial.py runs them with tiny networks and few steps.
+``python tests/trial.py [USER ...]`` runs them as they are written, each kind in an empty
+folder (minutes); commands/test_users.py runs them with tiny networks and few steps.
 """
 
 import shlex
@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parent.parent
 SMALL = (
     "--set learner.hidden=[8] learner.inverse_hidden=[8] learner.batch=8 "
     "learner.iteration_steps=60 learner.random_steps=60 learner.capacity=4096 "
