@@ -5,7 +5,7 @@ DOCS := .venv-docs
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: setup extras run test soak mutants check format docs bench clean
+.PHONY: setup extras run test soak mutants check format figures docs bench clean
 
 setup: $(VENV)/ready
 
@@ -44,6 +44,12 @@ check: setup
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+figures: setup
+	@for book in docs/results/*/*.sweep.json; do \
+		name=$$(basename $$book .sweep.json); marks=docs/results/$$name.marks.toml; \
+		test -f $$marks && more="--marks $$marks" || more=; \
+		$(BIN)/soar report $$book --poster docs/figures/$$name.png $$more || exit 1; done
 
 docs: $(DOCS)/ready
 	$(DOCS)/bin/mkdocs build --strict --quiet

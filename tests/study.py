@@ -3,7 +3,7 @@
 import numpy as np
 
 from soar_il.report.arms import label
-from soar_il.report.results import Missing, Result, Study
+from soar_il.report.results import Missing, Result, Seen, Study
 
 STEPS = np.arange(1, 11) * 5000.0
 
@@ -39,9 +39,9 @@ def result(env, critics, seed, level, speed=3.0, **more):
 
 
 def seen(gap, spread, clipped):
-    """What the learner saw of itself, the same at every iteration."""
+    """What the learner saw of itself, the same all the time."""
     numbers = {"cost_gap": gap, "q_spread": spread, "clipped": clipped}
-    return {name: np.full(20, value) for name, value in numbers.items()}
+    return {name: Seen(value, value) for name, value in numbers.items()}
 
 
 def study(seeds=6, envs=("Hopper-v5", "Ant-v5"), gain=0.3, speed=8.0, missing=()):

@@ -14,7 +14,12 @@ Returns = Annotated[
 
 
 def report(
-    folders: Folders, out: Path | None = None, title: str = "", expert_returns: Returns = ()
+    folders: Folders,
+    out: Path | None = None,
+    title: str = "",
+    expert_returns: Returns = (),
+    poster: Path | None = None,
+    marks: Path | None = None,
 ) -> None:
     """Who is ahead and by how much: any two arms compared, with figures and tables, on one page.
 
@@ -27,7 +32,11 @@ def report(
         title: Of the page; by default what the sweeps are called.
         expert_returns: What the expert of an environment of your own reaches, so that returns can
             be normalised: 3500, or Own-v0=3500 where there are several environments.
+        poster: Write one wide figure instead of the page, a panel an environment; a .png or .svg.
+        marks: A TOML file of what others published, for the poster: [[marks]] with env, method,
+            steps to 0.9 of the expert, and source.
     """
+    from soar_il.report import poster as wide
     from soar_il.report import reader, references
     from soar_il.report.write import write
 
@@ -39,5 +48,9 @@ def report(
 
     if references.measure(study, place, say):
         study = reader.read(folders, told)
+    if poster is not None:
+        known = wide.marks(marks) if marks else []
+        say(f"figure: {wide.write(study, poster, known)}")
+        return
     page = write(study, out or reader.beside(folders), title or "; ".join(study.titles))
     say(f"{len(study.results)} runs, {len(study.missing)} missing\nreport: {page}")

@@ -11,12 +11,10 @@ from soar_il.report.headline import stated
 from soar_il.report.results import (
     Result,
     Study,
-    at_the_end,
     cells,
     final,
     is_normal,
     last_common,
-    over_training,
     value_at,
 )
 from soar_il.report.table import Table
@@ -158,8 +156,7 @@ def optimism(study: Study) -> Table | None:
         if runs[0].critics == 1:
             continue
         numbers = {
-            name: [np.array([of(r, name) for r in runs]) for of in (over_training, at_the_end)]
-            for name in ("q_spread", "clipped")
+            name: np.array([r.seen[name] for r in runs]).T for name in ("q_spread", "clipped")
         }
         if not np.isfinite(numbers["q_spread"]).any():
             continue

@@ -5,21 +5,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from soar_il import files
 from soar_il.config import package_toml
 from soar_il.errors import ConfigError
-from soar_il.evaluation import times
 from soar_il.experts import sac
-from soar_il.report import arms, references
+from soar_il.report import arms, packed, record, references
+from soar_il.report.record import Record
 from soar_il.report.results import Expert, Missing, Purpose, Result, Study, checked, labelled
 from soar_il.runs import log, origin, plans
 from soar_il.seal import unsealed
-from soar_il.sweep import book, folder
+from soar_il.sweep import book
 
 Found = Result | Missing | Expert | dict[str, Any]
-SEEN = ("cost_gap", "q_spread", "clipped")  # of what the learner saw of itself
 
 
 def read(places: Sequence[Path], expert_returns: dict[str, float] | None = None) -> Study:
@@ -89,28 +86,30 @@ def _books(place: Path) -> list[Path]:
 
 def _swept(where: Path, said: dict[str, Any], jobs: list[dict[str, Any]]) -> Iterator[Found]:
     """What became of each job; what it is called follows from its options, never its folder."""
+    kept = packed.read(where)
     for job in jobs if said["trained"] else ():
         name, options, place = job["name"], job["options"], where / job["name"]
         study = place / "ablation.json"
-        if (place / "done.json").exists() and (place / "config.json").exists():
-            yield run(place, name, said["purpose"], options)
+        if kept is not None and name in kept and not kept[name].why:
+            yield result(kept[name], name, said["purpose"], options)
+        elif (place / "done.json").exists() and (place / "config.json").exists():
+            yield result(record.of(place), name, said["purpose"], options)
         elif study.exists():
             yield files.read_json(study)
-        elif "env" not in options:
-            yield Missing(name, "", said["command"], said["command"], _why(place))
         else:
-            settings = job["settings"] or {}  # none where this version does not know the method
-            base = str(options.get("base", sac.NAME))
-            gone = _missing(name, {"env": options["env"], "base": base, **settings}, options)
-            yield gone._replace(why=_why(place), purpose=said["purpose"])
+            why = kept[name].why if kept and name in kept else packed.unfinished(place)
+            yield _gone(said, job, why)
 
 
-def _why(place: Path) -> str:
-    """Why a job's run is not there."""
-    problem = folder.problem(place)
-    if problem:
-        return f"failed: {problem.strip().splitlines()[-1]}"
-    return "begun, not done" if (place / "metrics.jsonl").exists() else "not begun"
+def _gone(said: dict[str, Any], job: dict[str, Any], why: str) -> Missing:
+    """A job that has no run."""
+    name, options = job["name"], job["options"]
+    if "env" not in options:
+        return Missing(name, "", said["command"], said["command"], why)
+    settings = job["settings"] or {}  # none where this version does not know the method
+    base = str(options.get("base", sac.NAME))
+    gone = _missing(name, {"env": options["env"], "base": base, **settings}, options)
+    return gone._replace(why=why, purpose=said["purpose"])
 
 
 def _loose(where: Path) -> Iterator[Found]:
@@ -126,7 +125,7 @@ def _loose(where: Path) -> Iterator[Found]:
         if reached < plan.get("steps", 0) or not (metrics or scores):
             yield _missing(str(place), settings, arms.flat(settings))
         else:
-            yield run(place, str(place), "report", arms.flat(settings))
+            yield result(record.of(place), str(place), "report", arms.flat(settings))
 
 
 def _missing(name: str, settings: dict[str, Any], options: dict[str, Any]) -> Missing:
@@ -144,24 +143,20 @@ def _missing(name: str, settings: dict[str, Any], options: dict[str, Any]) -> Mi
     )
 
 
-def run(
-    place: Path, name: str, purpose: Purpose, options: dict[str, Any]
+def result(
+    one: Record, name: str, purpose: Purpose, options: dict[str, Any]
 ) -> Result | Missing | Expert:
     """One finished run."""
-    settings = origin.read_settings(place)
-    env, base, learner = settings["env"], settings["base"], settings["learner"]
-    scores, metrics = log.read(place / "scores.jsonl"), log.read(place / "metrics.jsonl")
-    last = metrics[-1]["k"] if metrics else 0  # a run of no steps has the policy it began with
-    if not scores or scores[-1]["k"] != last:
-        gone = _missing(name, settings, options)
-        return gone._replace(why="its last policy was not evaluated", purpose=purpose)
+    settings = one.settings
+    env, base, learner, scores = settings["env"], settings["base"], settings["learner"], one.scores
+    if one.why:
+        return _missing(name, settings, options)._replace(why=one.why, purpose=purpose)
     if base == sac.NAME:
-        end, paper = scores[-1], package_toml("experts/paper.toml").get(env)
-        spread = end["return_std"]
-        return Expert(env, settings["seed"], end["steps"], end["return"], spread, paper)
-    steps = _column(scores, "steps")
+        paper = package_toml("experts/paper.toml").get(env)
+        steps, mean, spread = (float(scores[n][-1]) for n in ("steps", "return", "return_std"))
+        return Expert(env, settings["seed"], int(steps), mean, spread, paper)
     return Result(
-        place=str(place),
+        place=one.place,
         env=env,
         base=base,
         critics=learner["critics"],
@@ -170,21 +165,15 @@ def run(
         seed=settings["seed"],
         purpose=purpose,
         label=arms.label(base, learner["critics"]),
-        steps=steps,
-        returns=_column(scores, "return"),
-        spreads=_column(scores, "return_std"),
-        noisy=_column(scores, "stochastic_return"),
+        steps=scores["steps"],
+        returns=scores["return"],
+        spreads=scores["return_std"],
+        noisy=scores["stochastic_return"],
         normal=None,
-        seen={name: _column(metrics, name) for name in SEEN},
-        seconds=times.seconds_at(place, steps),
+        seen=one.seen,
+        seconds=one.seconds,
         options=arms.options_of(options),
         settings=settings,
-        about=origin.read_provenance(place),
-    )
-
-
-def _column(records: list[dict[str, Any]], name: str) -> np.ndarray:
-    """NaN where a record lacks it, or had no number."""
-    return np.array(
-        [np.nan if record.get(name) is None else record[name] for record in records], float
+        about=one.about,
+        expert_return=one.expert_return,
     )

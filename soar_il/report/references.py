@@ -101,12 +101,5 @@ def _kept(folder: Path) -> dict[str, Any]:
 
 def _held(runs: list[Result]) -> float | None:
     """What the demonstrations of these runs say of their expert, where they agree."""
-    said = set()
-    for r in runs:
-        manifest = Path(r.place) / "demos.demos" / "manifest.json"
-        try:
-            said.add(files.read_json(manifest)["about"].get("expert_return"))
-        except (StorageError, KeyError, AttributeError, TypeError):
-            return None
-    (one, *more) = said
-    return float(one) if not more and isinstance(one, int | float) else None
+    said = {r.expert_return for r in runs}
+    return said.pop() if len(said) == 1 else None

@@ -14,6 +14,13 @@ POINTS = 41  # of a curve that is put on a grid
 Purpose = Literal["report", "selection"]
 
 
+class Seen(NamedTuple):
+    """Means of what the learner saw of itself; NaN where nothing is known."""
+
+    over: float  # all of training
+    end: float  # its last tenth
+
+
 @dataclasses.dataclass(frozen=True)
 class Result:
     """One run; ``normal`` are its returns on a scale from random (0) to expert (1), where known."""
@@ -32,11 +39,12 @@ class Result:
     spreads: np.ndarray  # of the returns, over the episodes of an evaluation
     noisy: np.ndarray  # returns with the noise of training
     normal: np.ndarray | None
-    seen: dict[str, np.ndarray]  # what the learner saw of itself at each iteration; no reward
+    seen: dict[str, Seen]  # what the learner saw of itself; no reward
     seconds: np.ndarray | None  # that learning had taken at each evaluation, where it was kept
     options: dict[str, Any]  # what it was asked with
     settings: dict[str, Any]  # what that came to
     about: dict[str, Any]
+    expert_return: float | None = None  # that its demonstrations say
 
     @property
     def stepless(self) -> bool:
@@ -246,18 +254,3 @@ def areas(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:
 
 def is_normal(results: Iterable[Result]) -> bool:
     return all(r.normal is not None for r in results)
-
-
-def at_the_end(r: Result, name: str) -> float:
-    """The mean over the last tenth of training of what the learner saw of itself."""
-    seen = r.seen.get(name, np.zeros(0))
-    latest = seen[-max(1, len(seen) // 10) :]
-    known = latest[np.isfinite(latest)]
-    return float(known.mean()) if len(known) else float("nan")
-
-
-def over_training(r: Result, name: str) -> float:
-    """The mean over all of training of what the learner saw of itself."""
-    seen = r.seen.get(name, np.zeros(0))
-    known = seen[np.isfinite(seen)]
-    return float(known.mean()) if len(known) else float("nan")

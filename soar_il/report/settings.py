@@ -14,7 +14,7 @@ def tables(study: Study) -> list[Table]:
     columns = _columns(study)
     if not columns:
         return []
-    names = list(dict.fromkeys(name for _, flat in columns for name in flat))
+    names = sorted({name for _, flat in columns for name in flat})
     varied = [n for n in names if len({flat.get(n, "-") for _, flat in columns}) > 1]
     made = []
     if varied:

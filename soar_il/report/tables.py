@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from soar_il.report.headline import number
-from soar_il.report.results import Result, Study, areas, at_the_end, cells, grid
+from soar_il.report.results import Result, Study, areas, cells, grid
 from soar_il.report.table import Table
 from soar_il.report.verdict import Finding
 from soar_il.statistics.intervals import Interval, mean_interval, shown
@@ -32,7 +32,7 @@ def selection(study: Study) -> Table | None:
     for (env, base, critics), sides in groups.items():
         at = grid([r for runs in sides for r in runs])
         heights = [float(areas(runs, at).mean()) for runs in sides]
-        gaps = [float(np.mean([at_the_end(r, "cost_gap") for r in runs])) for runs in sides]
+        gaps = [float(np.mean([r.seen["cost_gap"].end for r in runs])) for runs in sides]
         for runs, height, gap in zip(sides, heights, gaps, strict=True):
             by = ["return"] if height == max(heights) else []
             by += ["cost gap"] if gap == min(gaps) else []

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from soar_il import files
+from soar_il.config import merged
 from soar_il.errors import ConfigError, StorageError
 from soar_il.seal import seal, unsealed
 from soar_il.sweep.grid import Sweep
 
 SUFFIX = ".sweep.json"
 FIELDS = {"title", "command", "purpose", "trained", "demos", "jobs"}
-KNOWN = {*FIELDS, *(field.name for field in dataclasses.fields(Sweep)), "sha256"} - {"kind"}
+# "shared" stands in a packed one: the settings that all jobs have in common (report/packed.py).
+KNOWN = {*FIELDS, "shared", *(field.name for field in dataclasses.fields(Sweep)), "sha256"} - {
+    "kind"
+}
 
 
 def write(
@@ -63,6 +67,10 @@ def read(path: Path) -> dict[str, Any]:
     for job in jobs:
         if not isinstance(job, dict) or {"name", "options", "settings"} - job.keys():
             raise StorageError(f"has a job {job!r}", str(path), files.DAMAGED)
+    shared = said.pop("shared", {})
+    for job in jobs if shared else ():
+        if job["settings"] is not None:
+            job["settings"] = merged(shared, job["settings"])
     return said
 
 

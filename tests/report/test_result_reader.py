@@ -3,13 +3,12 @@
 import fake_sweep as fake
 
 from soar_il.report import reader
-from soar_il.report.results import at_the_end
 
 
 def test_a_cost_gap_of_exactly_nothing_counts(tmp_path):
     fake.run(tmp_path / "one", fake.rising(100.0), seen={"cost_gap": 0.0})
     (one,) = reader.read([tmp_path]).results
-    assert at_the_end(one, "cost_gap") == 0.0
+    assert one.seen["cost_gap"].end == 0.0
 
 
 def test_a_run_that_took_no_steps_has_its_first_policy(tmp_path):
