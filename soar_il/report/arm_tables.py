@@ -103,7 +103,7 @@ def compared(found: Sequence[Comparison]) -> list[Table]:
         note += (
             f" Steps and seconds to {THRESHOLD:g} of the expert are ratios, first over second: "
             "below 1 the first is faster. A run that never gets there counts with all it was "
-            "given, and is counted under 'never there'."
+            "given, and is counted under 'never there'. Over environments it is the geometric mean."
         )
     if not drop["seconds to 0.9"]:
         note += " Seconds are the processor's, without evaluation."
@@ -128,7 +128,6 @@ def _worth_a_look(found: Sequence[Comparison]) -> list[bool]:
 
 def _compared(c: Comparison) -> dict[str, str]:
     ends = [c.lowest, c.highest]
-    late = "-" if c.to_goal is None else "{} and {}".format(*c.to_goal.censored)
     count = f"{c.seeds}{f' ({c.unpaired} without partner)' if c.unpaired else ''}"
     return {
         "arms": f"{c.ours} minus {c.theirs}",
@@ -138,15 +137,24 @@ def _compared(c: Comparison) -> dict[str, str]:
         "steps": f"{c.steps:,.0f}",
         "P(higher)": shown(c.better),
         "area": shown(c.area, 2 if c.normal or abs(c.area.value) < 10 else 0),
-        "steps to 0.9": _ratio(c.to_goal, c.seeds),
-        "seconds to 0.9": _ratio(c.seconds, c.seeds),
-        "never there": late if late == "-" else f"{late} of {c.seeds}",
+        "steps to 0.9": ratio(c.to_goal),
+        "seconds to 0.9": ratio(c.seconds),
+        "never there": never(c.to_goal),
     }
 
 
-def _ratio(ratio: Ratio | None, seeds: int) -> str:
-    """Nothing where no run of either arm got there."""
-    return "-" if ratio is None or min(ratio.censored) == seeds else shown(ratio.interval)
+def never(made: Ratio | None) -> str:
+    """How many runs of each never got there."""
+    return "-" if made is None else "{} and {} of {}".format(*made.censored, made.runs)
+
+
+def ratio(made: Ratio | None) -> str:
+    """With its interval, or the range of few pairs; nothing where no run of either got there."""
+    if made is None or min(made.censored) == made.runs or np.isnan(made.interval.value):
+        return "-"
+    if np.isfinite(made.interval.low) or made.lowest == made.highest:
+        return shown(made.interval)
+    return f"{made.interval.value:.2f} ({made.lowest:.2f} to {made.highest:.2f})"
 
 
 def optimism(study: Study) -> Table | None:

@@ -21,7 +21,7 @@ from soar_il.report.results import (
     value_at,
 )
 from soar_il.statistics import aggregate, efficiency
-from soar_il.statistics.efficiency import Ratio
+from soar_il.statistics.efficiency import Arrivals, Ratio
 from soar_il.statistics.intervals import Interval
 
 THRESHOLD = 0.9  # of the way from random to the expert
@@ -42,24 +42,24 @@ class Comparison(NamedTuple):
     highest: float
     better: Interval  # the probability that a run of ours beats one of theirs
     area: Interval  # difference of the mean heights of the curves
-    to_goal: Ratio | None = None  # steps to THRESHOLD, ours over theirs
+    to_goal: Ratio | None = None  # steps to THRESHOLD, ours over theirs; over tasks, geometric mean
     seconds: Ratio | None = None
 
 
 def comparisons(study: Study) -> list[Comparison]:
     """Every two arms that share seeds, by environment; over all of them where that makes sense."""
     reported = [r for r in study.results if r.purpose == "report"]
-    found, by_env = [], _by_env(reported)
-    for arms in by_env.values():
+    found, places = [], by_env(reported)
+    for arms in places.values():
         for ours, theirs in itertools.combinations(ranked(list(arms.values())), 2):
             made = pair(ours, theirs)
             found += [compare([made])] if made.ours else []
-    return [*over_all(by_env), *found] if len(by_env) > 1 else found
+    return [*over_all(places), *found] if len(places) > 1 else found
 
 
-def over_all(by_env: dict[str, dict[str, list[Result]]]) -> list[Comparison]:
+def over_all(places: dict[str, dict[str, list[Result]]]) -> list[Comparison]:
     """Every two arms that are on all environments, where returns can be averaged over them."""
-    envs = list(by_env.values())
+    envs = list(places.values())
     shared = [label for label in envs[0] if all(label in arms for arms in envs)]
     runs = {label: [r for arms in envs for r in arms[label]] for label in shared}
     if not is_normal(r for side in runs.values() for r in side):
@@ -93,17 +93,24 @@ def compare(pairs: Sequence[Pair]) -> Comparison:
         better=aggregate.bootstrap(aggregate.probability_of_improvement, ours, theirs),
         area=aggregate.bootstrap(aggregate.difference, *heights, paired=True),
     )
-    if len(kept) > 1 or not made.normal or any(r.stepless for r in both):
+    if not made.normal or any(r.stepless for r in both):
         return made
-    at, (p,) = grid(both), kept
-    x, y = curves(p.ours, at), curves(p.theirs, at)
-    times = clocks(p.ours, at), clocks(p.theirs, at)
-    seconds = None
-    if times[0] is not None and times[1] is not None:
-        known = times[0], times[1]
-        seconds = efficiency.threshold_ratio(x, y, at, THRESHOLD, clocks=known)
-    ratio = efficiency.threshold_ratio(x, y, at, THRESHOLD)
-    return made._replace(to_goal=ratio, seconds=seconds)
+    to_goal = efficiency.ratio(_arrivals(kept, "ours"), _arrivals(kept, "theirs"))
+    if any(r.seconds is None for r in both):
+        return made._replace(to_goal=to_goal)
+    clocked = _arrivals(kept, "ours", True), _arrivals(kept, "theirs", True)
+    return made._replace(to_goal=to_goal, seconds=efficiency.ratio(clocked[0], clocked[1]))
+
+
+def _arrivals(pairs: Sequence[Pair], side: str, clocked: bool = False) -> list[Arrivals]:
+    """When the runs of a side are at THRESHOLD, by task; in steps, or by their own clocks."""
+    found = []
+    for p in pairs:
+        at = grid([*p.ours, *p.theirs])
+        runs = getattr(p, side)
+        clock = clocks(runs, at) if clocked else at
+        found.append(efficiency.arrivals(curves(runs, at), clock, THRESHOLD))
+    return found
 
 
 def ranked(arms: Sequence[list[Result]]) -> list[list[Result]]:
@@ -119,7 +126,8 @@ def ranked(arms: Sequence[list[Result]]) -> list[list[Result]]:
     return sorted(arms, key=height, reverse=True)
 
 
-def _by_env(results: Sequence[Result]) -> dict[str, dict[str, list[Result]]]:
+def by_env(results: Sequence[Result]) -> dict[str, dict[str, list[Result]]]:
+    """Environment, then arm's label."""
     found: dict[str, dict[str, list[Result]]] = {}
     for (env, label, _), runs in cells(results).items():
         found.setdefault(env, {})[label] = runs

@@ -12,7 +12,7 @@ from soar_il.report.videos import Video
 from soar_il.statistics.intervals import shown
 
 KIND = {"supported": "yes", "not supported": "no", "undecided": "open"}
-FIRST = ("returns", "comparisons", "comparisons-rest")  # tables before any figure
+FIRST = ("returns", "speed", "comparisons", "comparisons-rest")  # tables before any figure
 SECOND = ("optimism", "missing")  # after the learning curves
 CARDS = "verdicts"  # a table that the page shows as cards instead
 

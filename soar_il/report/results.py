@@ -239,12 +239,9 @@ def curves(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:
     return np.stack([held(r, values(r), at) for r in runs])
 
 
-def clocks(runs: Sequence[Result], at: np.ndarray) -> np.ndarray | None:
-    """Seconds that learning had taken at these steps, [runs, points]; None where not all know."""
-    known = [r.seconds for r in runs if r.seconds is not None]
-    if len(known) < len(runs):
-        return None
-    return np.stack([held(r, s, at) for r, s in zip(runs, known, strict=True)])
+def clocks(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:
+    """Seconds that learning had taken at these steps, [runs, points]; of runs that know them."""
+    return np.stack([held(r, r.seconds, at) for r in runs if r.seconds is not None])
 
 
 def areas(runs: Sequence[Result], at: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from soar_il.report import (
     html,
     plots,
     settings,
+    speed,
     table,
     tables,
     tabular,
@@ -93,7 +94,7 @@ def _tables(
     made: list[Table | None] = []
     if study.results:
         made += [arm_tables.returns(study, failed), *arm_tables.compared(compared)]
-        made += [arm_tables.optimism(study)]
+        made += [speed.table(study), arm_tables.optimism(study)]
     made += [tables.missing(study)] if study.missing else []
     if study.results:
         made += [arm_tables.aggregates(study), tables.selection(study)]

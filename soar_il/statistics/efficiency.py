@@ -3,6 +3,7 @@
 Curves are [..., runs, tasks, points] on one grid of steps for each task, higher is better.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,21 @@ class Ratio(NamedTuple):
 
     interval: Interval
     censored: tuple[int, int]
-    runs: int
+    runs: int  # of each, over all tasks
+    lowest: float  # of a single pair, over all tasks
+    highest: float
+
+
+class Arrivals(NamedTuple):
+    """When the runs of one task were at a threshold, inf for never; and all that each was given."""
+
+    times: np.ndarray
+    given: np.ndarray
+
+    @property
+    def restricted(self) -> np.ndarray:
+        """A run that never arrives counts with all that it was given."""
+        return np.minimum(self.times, self.given)
 
 
 def on_grid(steps: ArrayLike, values: ArrayLike, grid: ArrayLike) -> np.ndarray:
@@ -39,59 +54,63 @@ def steps_to(curves: np.ndarray, grid: np.ndarray, threshold: float) -> np.ndarr
     return arrival(curves, np.broadcast_to(np.asarray(grid, float), curves.shape), threshold)
 
 
-def arrival(curves: np.ndarray, clock: np.ndarray, threshold: float) -> np.ndarray:
+def arrival(curves: np.ndarray, clock: np.ndarray, threshold: Any) -> np.ndarray:
     """What its clock shows when a curve is first at the threshold, inf for one that never is."""
     reached = curves >= threshold
     first = np.take_along_axis(clock, reached.argmax(axis=-1)[..., None], axis=-1)[..., 0]
     return np.where(reached.any(axis=-1), first, np.inf)
 
 
-def threshold_ratio(
-    x: ArrayLike,
-    y: ArrayLike,
-    grid: np.ndarray,
-    threshold: float,
-    seed: int = 0,
-    clocks: tuple[np.ndarray, np.ndarray] | None = None,
-) -> Ratio:
-    """Mean steps to the threshold, x over y, runs paired; [runs, points] each.
+def arrivals(curves: ArrayLike, clock: ArrayLike, threshold: float) -> Arrivals:
+    """Of runs [runs, points], by a clock that they share, as steps, or one each, as seconds."""
+    made = np.asarray(curves, float)
+    shown = np.broadcast_to(np.asarray(clock, float), made.shape)
+    return Arrivals(arrival(made, shown, threshold), shown[:, -1])
 
-    Steps are restricted to the grid's end: a run that never arrives counts with all the steps that
-    it was given. The ratio is of these restricted means, whoever was censored; where both are
-    there from the start there is none. With ``clocks``, the seconds that each run had taken at
-    the grid's steps, the ratio is of seconds.
+
+def ratio(x: Sequence[Arrivals], y: Sequence[Arrivals], seed: int = 0) -> Ratio:
+    """Mean time to the threshold, x over y; the geometric mean over tasks. Runs are paired.
+
+    A run that never arrives counts with all that it was given. The ratio is of these restricted
+    means, whoever was censored; where both are there from the start there is none.
     """
-    curves = [np.asarray(c, float)[:, None] for c in (x, y)]
-    shown = [np.broadcast_to(np.asarray(grid, float), c.shape) for c in curves]
-    if clocks is not None:
-        shown = [clock[:, None] for clock in clocks]
-    times = [arrival(c, clock, threshold) for c, clock in zip(curves, shown, strict=True)]
-    cut = [np.minimum(t, clock[..., -1]) for t, clock in zip(times, shown, strict=True)]
+    cut = [np.stack([a.restricted for a in side], axis=1) for side in (x, y)]
 
-    def ratio(a: np.ndarray, b: np.ndarray) -> Any:
-        return _over(a.mean(axis=(-2, -1)), b.mean(axis=(-2, -1)))
+    def of_means(a: np.ndarray, b: np.ndarray) -> Any:
+        return _geometric(_over(a.mean(axis=-2), b.mean(axis=-2)))
 
-    made = bootstrap(ratio, *cut, paired=True, seed=seed)
-    censored = tuple(int(np.isinf(t).sum()) for t in times)
-    return Ratio(made, (censored[0], censored[1]), len(times[0]))
+    made = bootstrap(of_means, *cut, paired=True, seed=seed)
+    single = _geometric(_over(*cut))
+    never = [int(sum(np.isinf(a.times).sum() for a in side)) for side in (x, y)]
+    ends = float(np.min(single)), float(np.max(single))
+    return Ratio(made, (never[0], never[1]), cut[0].size, *ends)
 
 
-def catch_up_ratio(x: ArrayLike, y: ArrayLike, grid: np.ndarray, seed: int = 0) -> Interval:
+def catch_up_ratio(x: ArrayLike, y: ArrayLike, grid: ArrayLike, seed: int = 0) -> Interval:
     """Steps after which x's mean curve is at y's best mean, over the steps y needed for it.
 
     The paper's "half the episodes": below 1 is faster. Each resample has a best mean of its own;
-    where x never arrives the ratio is infinite, and so may the interval be. [runs, points] each.
+    where x never arrives the ratio is infinite, and so may the interval be. [runs, points] each,
+    or [runs, tasks, points] and a grid for each task: the geometric mean over tasks.
     """
-    grid = np.asarray(grid, float)
+    curves = [np.asarray(c, float) for c in (x, y)]
+    curves = [c[:, None] if c.ndim == 2 else c for c in curves]
+    steps = np.broadcast_to(np.asarray(grid, float), curves[0].shape[1:])
 
-    def ratio(a: np.ndarray, b: np.ndarray) -> Any:
-        mean, best = a.mean(axis=(-3, -2)), b.mean(axis=(-3, -2))
-        reached = mean >= best.max(axis=-1, keepdims=True)
-        ours = np.where(reached.any(axis=-1), grid[reached.argmax(axis=-1)], np.inf)
-        return _over(ours, grid[best.argmax(axis=-1)])
+    def of_means(a: np.ndarray, b: np.ndarray) -> Any:
+        mean, best = a.mean(axis=-3), b.mean(axis=-3)
+        clock = np.broadcast_to(steps, mean.shape)
+        top = best.argmax(axis=-1)[..., None]
+        ours = arrival(mean, clock, np.take_along_axis(best, top, axis=-1))
+        return _geometric(_over(ours, np.take_along_axis(clock, top, axis=-1)[..., 0]))
 
-    curves = [np.asarray(c, float)[:, None] for c in (x, y)]
-    return bootstrap(ratio, *curves, paired=True, seed=seed)
+    return bootstrap(of_means, *curves, paired=True, seed=seed)
+
+
+def _geometric(ratios: np.ndarray) -> Any:
+    """The geometric mean over the last axis."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.exp(np.log(ratios).mean(axis=-1))
 
 
 def _over(x: np.ndarray, y: np.ndarray) -> Any:

@@ -1,11 +1,14 @@
 """What arms are called, and which are alike: by what was asked for, whatever folders are called."""
 
+import json
+
 import fake_sweep as fake
 import pytest
 
 from soar_il.errors import SoarError
-from soar_il.report import claims, compare, reader
+from soar_il.report import claims, compare, reader, references, speed
 from soar_il.report.results import with_base
+from soar_il.report.speed import HEAD
 
 
 def read(tmp_path, *jobs, **more):
@@ -116,21 +119,30 @@ def test_four_arms_tell_optimism_from_an_ensemble_and_from_more_updates(tmp_path
     """As experiments/optimism.toml asks for them: every two are compared, SOAR has its own row."""
     jobs, names = [], "learner.updates_per_step"
     for seed in range(6):
-        for more, own, level in (
-            ({"critics": 1}, {}, 0.7),
-            ({"critics": 4, "sigma": 0.0}, {}, 0.8),
-            ({"critics": 4}, {}, 0.9),
-            ({"critics": 1, names: 2.0}, {"learner": {"updates_per_step": 2.0}}, 0.75),
+        for more, own, speed_ in (
+            ({"critics": 1}, {}, 3.0),
+            ({"critics": 4, "sigma": 0.0}, {}, 4.0),
+            ({"critics": 4}, {}, 6.0),
+            ({"critics": 1, names: 2.0}, {"learner": {"updates_per_step": 2.0}}, 3.5),
         ):
             learner = {"updates_per_step": 1.0} | own.get("learner", {})
-            curve = fake.rising(100 * level + seed)
+            curve = fake.rising(100 + seed, speed_, points=100)
             jobs.append((f"a/{len(jobs)}", options(seed, **more), curve, {"learner": learner}))
-    study = reader.read([fake.sweep(tmp_path / "s", jobs)], {"Own-v0": 100.0})
+    folder = fake.sweep(tmp_path / "s", jobs)
+    random = {"Own-v0": {"return": 0.0, "episodes": 20, "horizon": 0}}
+    (folder / references.NAME).write_text(json.dumps(random))
+    study = reader.read([folder], {"Own-v0": 100.0})
     soar, without = "ml-irl + SOAR, L = 4, sigma 1", "ml-irl + SOAR, L = 4, sigma 0"
     one, more = "ml-irl, updates_per_step 1", "ml-irl, updates_per_step 2"
     assert {(c.ours, c.theirs) for c in compare.comparisons(study)} == {
         (soar, without), (soar, one), (soar, more), (without, one), (without, more), (more, one)
     }  # fmt: skip
+    beside = speed.table(study)
+    assert {row[:2] for row in beside.rows} == {(soar, one), (without, one), (more, one)}
+    by_arm = {row[0]: row for row in beside.rows}
+    assert by_arm[soar][HEAD.index("never there")] == "0 and 0 of 6"
+    assert by_arm[soar][HEAD.index("steps")].startswith("0.5")  # its curves rise twice as fast
+    assert by_arm[without][HEAD.index("steps")].startswith("0.7")
     found = {(f.claim, f.about) for f in claims.findings(study)}
     assert {about for claim, about in found if "the bonus" in claim} == {f"{soar}, Own-v0"}
     assert {about for claim, about in found if "outperforms" in claim} == {f"{soar}, Own-v0"}

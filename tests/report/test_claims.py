@@ -38,9 +38,23 @@ def test_the_estimate_is_the_mean_paired_difference():
 
 
 def test_half_the_steps_needs_half_the_steps():
-    assert verdicts(made_up.study(gain=0.3, speed=8.0), "half-the-steps") == ["supported"] * 2
+    assert verdicts(made_up.study(gain=0.3, speed=8.0), "half-the-steps") == ["supported"] * 3
     slow = made_up.study(gain=-0.3)
-    assert verdicts(slow, "half-the-steps") == ["not supported"] * 2
+    assert verdicts(slow, "half-the-steps") == ["not supported"] * 3
+    whole, one, other = claims.half_the_steps(made_up.study())
+    assert whole.about == "ml-irl + SOAR, L = 4, 2 environments"
+    geometric = (one.interval.value * other.interval.value) ** 0.5
+    assert whole.interval.value == pytest.approx(geometric)
+
+
+def test_soar_is_measured_against_opt_ail_on_the_same_demonstrations():
+    rivals = [made_up.result("Ant-v5", 1, s, 0.4, base="opt-ail-so") for s in range(6)]
+    ours = [made_up.result("Ant-v5", c, s, 0.6) for c in (1, 4) for s in range(6)]
+    one = [made_up.result("Ant-v5", 1, s, 0.4, base="opt-ail", demonstrations=1) for s in range(6)]
+    (found,) = claims.above_opt_ail(Study((*rivals, *ours, *one), ()))
+    assert found.about == "ml-irl + SOAR, L = 4 minus opt-ail-so, Ant-v5"
+    assert found.verdict == "supported"
+    assert not claims.above_opt_ail(Study(tuple(ours), ()))
 
 
 def test_four_seeds_decide_nothing():

@@ -127,7 +127,8 @@ def test_a_run_that_never_arrives_counts_with_all_its_seconds():
     grid = np.arange(1, 11) * 100.0
     there, never = np.tile(np.linspace(0, 1, 10), (5, 1)), np.zeros((5, 10))
     clocks = 2 * np.tile(grid, (5, 1)), 3 * np.tile(grid, (5, 1))
-    ratio = eff.threshold_ratio(there, never, grid, 1.0, clocks=clocks)
+    both = zip((there, never), clocks, strict=True)
+    ratio = eff.ratio(*([eff.arrivals(side, clock, 1.0)] for side, clock in both))
     assert ratio.censored == (0, 5)
     assert ratio.interval.value == pytest.approx(2000 / 3000)
 

@@ -122,6 +122,11 @@ def ramp(reach):
     return np.minimum(GRID / reach, 1.0)
 
 
+def over(x, y, grid, threshold, seed=0):
+    """The ratio of steps on one task."""
+    return eff.ratio(*([eff.arrivals(side, grid, threshold)] for side in (x, y)), seed=seed)
+
+
 @given(st.floats(-3, 3), st.floats(-3, 3))
 def test_the_area_of_a_line_is_its_middle(a, b):
     line = a + (b - a) * (GRID - GRID[0]) / (GRID[-1] - GRID[0])
@@ -142,25 +147,44 @@ def test_the_first_crossing_counts_and_none_is_infinite():
 
 def test_twice_as_fast_is_a_ratio_of_a_half():
     fast, slow = np.tile(ramp(4000), (6, 1)), np.tile(ramp(8000), (6, 1))
-    assert eff.threshold_ratio(fast, slow, GRID, 1.0).interval == pytest.approx((0.5, 0.5, 0.5))
+    assert over(fast, slow, GRID, 1.0).interval == pytest.approx((0.5, 0.5, 0.5))
     assert eff.catch_up_ratio(fast, slow, GRID) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_over_tasks_a_ratio_is_the_geometric_mean():
+    """Twice as fast on one and half as fast on the other is as fast."""
+    fast, slow = np.tile(ramp(4000), (6, 1)), np.tile(ramp(8000), (6, 1))
+    sides = [[eff.arrivals(c, GRID, 1.0) for c in side] for side in ((fast, slow), (slow, fast))]
+    made = eff.ratio(*sides)
+    assert made.interval == pytest.approx((1, 1, 1))
+    assert (made.runs, made.lowest, made.highest) == (12, pytest.approx(1), pytest.approx(1))
+    both = np.stack([fast, slow], axis=1), np.stack([slow, slow], axis=1)
+    grids = np.stack([GRID, 10 * GRID])
+    assert eff.catch_up_ratio(*both, grids) == pytest.approx(tuple(np.full(3, 0.5**0.5)))
+
+
+def test_the_range_of_a_ratio_is_of_single_pairs():
+    fast = np.stack([ramp(2000), ramp(4000), ramp(8000)])
+    made = over(fast, np.tile(ramp(8000), (3, 1)), GRID, 1.0)
+    assert (made.lowest, made.highest) == pytest.approx((0.25, 1.0))
+    assert np.isnan(made.interval.low)  # three runs have no interval
 
 
 def test_runs_that_never_arrive_are_counted_and_cut_at_the_end():
     fast = np.stack([ramp(5000)] * 5)
     slow = np.stack([ramp(10_000)] * 3 + [0 * GRID] * 2)
-    ratio = eff.threshold_ratio(fast, slow, GRID, 1.0)
+    ratio = over(fast, slow, GRID, 1.0)
     assert ratio.censored == (0, 2)
     assert ratio.runs == 5
     assert ratio.interval.value == pytest.approx(0.5)
-    other = eff.threshold_ratio(slow, fast, GRID, 1.0)
+    other = over(slow, fast, GRID, 1.0)
     assert other.censored == (2, 0)
 
 
 def test_runs_that_begin_at_the_goal_have_no_ratio():
     """As those that start from a clone; and nobody is warned of a division."""
     there, from_zero = np.ones((5, 10)), GRID - GRID[0]
-    ratio = eff.threshold_ratio(there, there, from_zero, 0.9)
+    ratio = over(there, there, from_zero, 0.9)
     assert shown(ratio.interval) == "-"
     assert ratio.censored == (0, 0)
     assert shown(eff.catch_up_ratio(there, there, from_zero)) == "-"
@@ -180,6 +204,6 @@ def test_the_ratio_of_steps_covers():
     rng, covered, fine = np.random.default_rng(5), 0, np.arange(1, 1001) * 10.0
     for study in range(200):
         x, y = rng.uniform(3000, 5000, (8, 1)), rng.uniform(6000, 10_000, (8, 1))
-        made = eff.threshold_ratio(fine / x, fine / y, fine, 0.8, seed=study).interval
+        made = over(fine / x, fine / y, fine, 0.8, seed=study).interval
         covered += made.low <= 0.5 <= made.high
     assert covered / 200 >= 0.9
