@@ -147,7 +147,7 @@ def main():
         scratch = Path(place)
         for name in ("soar_il", "tests", "docs", "experiments", "benchmarks"):
             shutil.copytree(ROOT / name, scratch / name)
-        for name in ("pyproject.toml", "Makefile", "README.md"):
+        for name in ("pyproject.toml", "requirements.lock", "Makefile", "README.md"):
             shutil.copy(ROOT / name, scratch)
         for mutant in mutants():
             known = mutant.name in found and not asked.again

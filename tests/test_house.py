@@ -78,6 +78,14 @@ def test_files_fit_in_a_head(path):
     assert len(path.read_text().splitlines()) <= 350
 
 
+def test_the_tests_lie_as_the_package_does_and_no_two_files_have_one_name():
+    """A test of a room is in the folder of that name; pytest reads no file twice named."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    rooms = {path.parent.relative_to(ROOT / "tests") for path in files}
+    assert [room for room in rooms if not (ROOT / "soar_il" / room).is_dir()] == []
+    assert len({path.name for path in files}) == len(files)
+
+
 def functions(path):
     return {
         node.name

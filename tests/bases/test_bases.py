@@ -1,7 +1,7 @@
 """What every base method owes the engine; a new line in the table is tested at once."""
 
 import dataclasses
-from functools import partial
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +29,7 @@ ML_IRL = ["ml-irl", "ml-irl-sa"]
 every = pytest.mark.parametrize(("name", "preset"), PRESETS)
 
 
+@lru_cache(maxsize=64)  # what is equal gives one object, and so one compiled update
 def made(name, preset="tuned", **changes):
     """The method with a preset's own cost settings, small networks."""
     entry = BASES[name]
@@ -66,12 +67,12 @@ def data_of(rng, centre, push, steps=320):
     return replay.add(replay.empty(SPEC, 1024, 0), list(trajectories(rng, centre, push)), steps)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def expert():
     return data_of(np.random.default_rng(0), centre=1.0, push=0.5)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def learner():
     return data_of(np.random.default_rng(1), centre=-1.0, push=-0.5)
 
@@ -94,6 +95,17 @@ def update_of(base):
     return lambda *given: base.update(*given, partial(gaussian.log_prob, layers))
 
 
+@lru_cache(maxsize=64)
+def compiled(base):
+    """Line 1 and UpdateCost of a method: all tests of it share the programs."""
+    return jax.jit(base.init, static_argnums=1), jax.jit(update_of(base)), jax.jit(base.cost)
+
+
+def charged(base, cost, batch):
+    """c(s, a) of a batch, by the compiled program."""
+    return np.asarray(compiled(base)[2](cost, batch))
+
+
 def by_source(name):
     """Whether a row's cost follows from whose it is, not from what is in it."""
     return made(name).needs.expert_rows
@@ -105,8 +117,8 @@ learned = pytest.mark.parametrize(("name", "preset"), LEARNED)
 
 def fitted(base, expert, learner, rounds=1, seed=0):
     key = jax.random.key(seed)
-    cost = base.init(key, SPEC, expert)
-    update = jax.jit(update_of(base))
+    init, update, _ = compiled(base)
+    cost = init(key, SPEC, expert)
     for n in range(rounds):
         cost, seen = update(cost, expert, learner, jax.random.fold_in(key, n))
     return cost, seen
@@ -114,10 +126,10 @@ def fitted(base, expert, learner, rounds=1, seed=0):
 
 @every
 def test_an_update_is_pure(name, preset, expert, learner):
-    base = made(name, preset)
-    cost = base.init(jax.random.key(0), SPEC, expert)
+    init, update, _ = compiled(made(name, preset))
+    cost = init(jax.random.key(0), SPEC, expert)
     before = leaves((cost, expert, learner))
-    update_of(base)(cost, expert, learner, jax.random.key(1))
+    update(cost, expert, learner, jax.random.key(1))
     assert same(before, leaves((cost, expert, learner)))
 
 
@@ -137,7 +149,7 @@ def test_costs_are_finite_and_one_a_transition(name, preset, expert, learner):
         (learner.draw(jax.random.key(2), 32), (32,)),
         (learner.draw_each(jax.random.key(2), 16, 3), (3, 16)),
     ):
-        values = np.asarray(base.cost(cost, batch))
+        values = charged(base, cost, batch)
         assert values.shape == shape
         assert np.isfinite(values).all()
 
@@ -149,9 +161,8 @@ def test_the_cost_of_a_transition_does_not_depend_on_the_others(name, preset, ex
     batch = learner.draw(jax.random.key(2), 32)
     order = np.random.default_rng(0).permutation(32)
     shuffled = Batch(*(np.asarray(x)[order] for x in batch))
-    np.testing.assert_array_equal(
-        base.cost(cost, shuffled), np.asarray(base.cost(cost, batch))[order]
-    )
+    alone = charged(base, cost, shuffled)
+    np.testing.assert_array_equal(alone, charged(base, cost, batch)[order])
 
 
 @every
@@ -169,7 +180,7 @@ def test_a_state_only_cost_ignores_actions_bitwise(name, expert, learner):
     cost, _ = fitted(base, expert, learner)
     batch = learner.draw(jax.random.key(2), 32)
     without = batch._replace(actions=jnp.full_like(batch.actions, jnp.nan))
-    np.testing.assert_array_equal(base.cost(cost, batch), base.cost(cost, without))
+    np.testing.assert_array_equal(charged(base, cost, batch), charged(base, cost, without))
 
 
 @pytest.mark.parametrize("name", [n for n, p in LEARNED if p == "tuned" and made(n).needs.actions])
@@ -180,7 +191,7 @@ def test_a_state_action_cost_reads_actions(name, learner):
     cost, _ = fitted(base, expert, learner)
     theirs, ours = (d.draw(jax.random.key(2), 200) for d in (expert, learner))
     swapped = ours._replace(actions=theirs.actions)
-    assert np.mean(base.cost(cost, swapped)) < np.mean(base.cost(cost, ours))
+    assert np.mean(charged(base, cost, swapped)) < np.mean(charged(base, cost, ours))
 
 
 @learned
@@ -191,7 +202,7 @@ def test_the_expert_becomes_cheaper_than_the_learner(name, preset, expert, learn
     for seed in range(10):
         cost, seen = fitted(base, expert, learner, rounds, seed)
         theirs, ours = (d.draw(jax.random.key(3), 200) for d in (expert, learner))
-        assert np.mean(base.cost(cost, theirs)) < np.mean(base.cost(cost, ours))
+        assert np.mean(charged(base, cost, theirs)) < np.mean(charged(base, cost, ours))
         assert seen["cost_gap"] > 0
 
 
@@ -201,7 +212,7 @@ def test_swapping_expert_and_learner_turns_the_cost_round(name, preset, expert, 
     rounds = 2 if preset == "tuned" else 60
     cost, _ = fitted(base, learner, expert, rounds)
     theirs, ours = (d.draw(jax.random.key(3), 200) for d in (expert, learner))
-    assert np.mean(base.cost(cost, theirs)) > np.mean(base.cost(cost, ours))
+    assert np.mean(charged(base, cost, theirs)) > np.mean(charged(base, cost, ours))
 
 
 @pytest.mark.parametrize("name", ["ml-irl", "ml-irl-sa", "rkl", "gail", "gaifo"])
@@ -275,7 +286,7 @@ def test_a_cost_survives_storage(name, preset, expert, learner):
     stored = arrays.unpack(arrays.pack({f"{n:03d}": np.asarray(x) for n, x in enumerate(flat)}))
     back = jax.tree.unflatten(tree, [stored[f"{n:03d}"] for n in range(len(flat))])
     batch = learner.draw(jax.random.key(2), 32)
-    np.testing.assert_array_equal(base.cost(back, batch), base.cost(cost, batch))
+    np.testing.assert_array_equal(charged(base, back, batch), charged(base, cost, batch))
     assert [x.dtype for x in leaves(back)] == [x.dtype for x in leaves(cost)]
 
 
@@ -299,7 +310,7 @@ def test_the_cost_s_gradient_is_that_of_finite_differences(name, preset, expert,
             return jnp.sum(base.cost(jax.tree.unflatten(rest, filled), batch))
 
         at = [weights[n] for n in floats]
-        gradient = jax.grad(value)(at)
+        gradient, value = jax.jit(jax.grad(value))(at), jax.jit(value)
         rng = np.random.default_rng(0)
         for _ in range(20):
             direction = [rng.normal(size=x.shape) for x in at]

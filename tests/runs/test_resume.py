@@ -238,7 +238,7 @@ def test_what_a_method_learns_before_the_first_step_is_not_learned_again(tmp_pat
 def test_a_run_in_use_is_left_alone(tmp_path):
     with tiny.imitator(folder=tmp_path / "run") as imitator:
         imitator.learn(60)
-        with pytest.raises(StorageError, match=rf"in use by process {os.getpid()}"):
+        with pytest.raises(StorageError, match=r"in use by this process\n.*close the Imitator"):
             Run.resume(tmp_path / "run", toys.PointMass)
 
 
