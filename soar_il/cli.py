@@ -12,6 +12,7 @@ import tyro
 
 from soar_il.commands import (
     audit,
+    bonus,
     deep,
     demos,
     doctor,
@@ -40,6 +41,7 @@ COMMANDS: Commands = {
     "settings": settings.settings,
     "doctor": doctor.doctor,
     "audit": audit.audit,
+    "bonus": bonus.bonus,
     "sweep": sweep.sweep,
     "report": report.report,
     "pack": pack.pack,

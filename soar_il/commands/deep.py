@@ -140,7 +140,7 @@ def resume(
     if steps is not None:
         check_steps(steps)
         plan["steps"] = steps
-    run = _resumed(run_dir, allow_drift, plan["steps"])
+    run = resumed(run_dir, allow_drift, plan["steps"])
     plans.write(run_dir, plan)
     if not run.built.takes_steps:
         say("it takes no environment steps, and its policy is kept")
@@ -158,12 +158,12 @@ def fingerprint(run_dir: Folder, allow_drift: bool = False) -> None:
         run_dir: The run directory.
         allow_drift: Although versions or threads are others.
     """
-    run = _resumed(run_dir, allow_drift)
+    run = resumed(run_dir, allow_drift)
     print(run.fingerprint())
     run.close()
 
 
-def _resumed(folder: Path, allow_drift: bool, total: int | None = None) -> "Run":
+def resumed(folder: Path, allow_drift: bool, total: int | None = None) -> "Run":
     """An imitator's run or an expert's, from its newest checkpoint."""
     from soar_il.experts import sac
     from soar_il.runs.origin import read_config

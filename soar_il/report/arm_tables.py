@@ -20,10 +20,15 @@ from soar_il.report.results import (
 from soar_il.report.table import Table
 from soar_il.statistics import aggregate
 from soar_il.statistics.efficiency import Ratio
-from soar_il.statistics.intervals import shown
+from soar_il.statistics.intervals import mean_interval, shown
 
 MANY = 6  # comparisons and runs: what is beyond them is folded away
 FURTHER = 1.1  # a run that took so many times the common steps has an end of its own
+MEASURED = {
+    "spread_share": "spread over Q's range",
+    "gradient_share": "of the actor's gradient",
+    "visits": "correlation with visits",
+}
 SQUARE = "[square brackets]: 95 % interval; (round ones): lowest and highest, of few seeds."
 
 
@@ -175,6 +180,7 @@ def optimism(study: Study) -> Table | None:
                 "spread at the end": f"{numbers['q_spread'][1].mean():.2f}",
                 "clipped over training": _share(numbers["clipped"][0]),
                 "clipped at the end": _share(numbers["clipped"][1]),
+                **{title: _measured(runs, name) for name, title in MEASURED.items()},
                 "sigma": f"{runs[0].sigma:g}",
                 "environment": env,
             }
@@ -188,7 +194,20 @@ def optimism(study: Study) -> Table | None:
         "are averaged and nothing is explored, near a spread of 0 they agree and SOAR does little."
     )
     drop = {"environment": len({r.env for r in study.results}) == 1}
+    drop |= {title: all(row[title] == "-" for row in rows) for title in MEASURED.values()}
+    if not all(drop[title] for title in MEASURED.values()):
+        note += (
+            " At the end, by soar bonus: the spread over the range of Q; the bonus's share of the "
+            "actor's gradient; Spearman's correlation of the spread with how often the "
+            "surroundings were visited, which a bonus for exploration has below 0."
+        )
     return _table("optimism", "What the critics disagreed on", rows, drop, note)
+
+
+def _measured(runs: Sequence[Result], name: str) -> str:
+    """The mean over the runs that `soar bonus` looked at, with their range."""
+    known = [r.seen[name].end for r in runs if name in r.seen and np.isfinite(r.seen[name].end)]
+    return stated(mean_interval(np.array(known)), known, True) if known else "-"
 
 
 def _share(values: np.ndarray) -> str:

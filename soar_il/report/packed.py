@@ -18,7 +18,7 @@ import numpy as np
 from soar_il import files
 from soar_il.errors import ConfigError, StorageError
 from soar_il.report import arms, record, references
-from soar_il.report.record import SCORES, SEEN, Record
+from soar_il.report.record import BONUS, SCORES, SEEN, Record
 from soar_il.report.results import Seen
 from soar_il.seal import seal, unsealed
 from soar_il.sweep import book, folder
@@ -109,6 +109,8 @@ def _run(name: str, one: Record, abouts: Rows) -> dict[str, Any]:
     for key in SEEN:
         known = one.seen.get(key, Seen(np.nan, np.nan))
         row |= {key: _text(known.over), f"{key}_end": _text(known.end)}
+    for key in BONUS:
+        row[key] = _text(one.seen[key].end) if key in one.seen else ""
     return row | {"command": _portable(str(one.about.get("command", "")))}
 
 
@@ -173,6 +175,7 @@ def _unpacked(
 ) -> Record:
     columns = {name: np.array([_number(s[name]) for s in scores]) for name in SCORES}
     seen = {name: Seen(_number(row[name]), _number(row[f"{name}_end"])) for name in SEEN}
+    seen |= {name: Seen(np.nan, _number(row.get(name, ""))) for name in BONUS}
     about = {**abouts[int(row["about"])]} if row["about"] else {}
     about |= {"command": row["command"]} if row["command"] else {}
     told = float(row["expert_return"]) if row["expert_return"] else None

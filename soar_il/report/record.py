@@ -7,11 +7,12 @@ import numpy as np
 
 from soar_il import files
 from soar_il.errors import StorageError
-from soar_il.evaluation import times
+from soar_il.evaluation import bonus, times
 from soar_il.report.results import Seen
 from soar_il.runs import log, origin
 
 SEEN = ("cost_gap", "q_spread", "clipped")  # of what the learner saw of itself
+BONUS = ("spread_share", "gradient_share", "visits")  # of what `soar bonus` measured at the end
 SCORES = (  # an evaluation's columns: true returns, which no learner saw
     "steps",
     "seconds",
@@ -54,6 +55,8 @@ def of(place: Path) -> Record:
     seconds = times.seconds_at(place, columns["steps"])
     columns["seconds"] = np.full(len(scores), np.nan) if seconds is None else seconds
     seen = {name: summed(column(metrics, name)) for name in SEEN}
+    measured = bonus.read(place)
+    seen |= {name: Seen(np.nan, measured.get(name, np.nan)) for name in BONUS}
     about = {} if why else origin.read_provenance(place)
     return Record(str(place), settings, columns, seen, about, _expert_return(place), why)
 

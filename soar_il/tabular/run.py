@@ -32,7 +32,7 @@ class Trace(NamedTuple):
     visits: Array  # N^k(s, a), tau^k among them
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """What is fixed when the program is compiled."""
 
     settings: Settings
@@ -63,6 +63,26 @@ def run(
     whatever the chunk and whatever runs beside them. The MDP's true cost goes nowhere: only its
     dynamics are used.
     """
+    plan, world, expert, states, numbers = prepared(
+        mdp, experts, settings, iterations, seeds, chunk
+    )
+    chunk = plan.chunk
+    for first in range(1, iterations + 1, chunk):
+        with jax.enable_x64(True):
+            states, trace = advance(plan, world, expert, states, numbers)
+        # The last chunk is a whole one too, so that there is one program to compile.
+        yield Trace(first, *(np.asarray(x)[:, : iterations + 1 - first] for x in trace))
+
+
+def prepared(
+    mdp: Mdp,
+    experts: Sequence[ExpertData],
+    settings: Settings,
+    iterations: int,
+    seeds: Sequence[int],
+    chunk: int,
+) -> tuple[Plan, World, Any, soar.State, Any]:
+    """What ``advance`` needs; its chunk is the given one or a little less."""
     frequencies = _expert_batch(mdp, experts, settings, seeds)
     if iterations < 1 or chunk < 1:
         raise ConfigError(f"iterations={iterations}, chunk={chunk}", do="give at least 1")
@@ -76,14 +96,8 @@ def run(
         chunks = -(-iterations // chunk)
         chunk = -(-iterations // chunks)
         longest, steps = _sizes(world.discount, settings, chunks * chunk, numbers)
-        plan = _Plan(settings, mdp.n_states, mdp.n_actions, longest, steps, chunk)
-        states = _start(plan, len(seeds))
-        expert = jnp.asarray(frequencies)
-    for first in range(1, iterations + 1, chunk):
-        with jax.enable_x64(True):
-            states, trace = _advance(plan, world, expert, states, numbers)
-        # The last chunk is a whole one too, so that there is one program to compile.
-        yield Trace(first, *(np.asarray(x)[:, : iterations + 1 - first] for x in trace))
+        plan = Plan(settings, mdp.n_states, mdp.n_actions, longest, steps, chunk)
+        return plan, world, jnp.asarray(frequencies), _start(plan, len(seeds)), numbers
 
 
 def _expert_batch(
@@ -127,14 +141,14 @@ def _round_up(number: int, step: int) -> int:
     return -(-number // step) * step
 
 
-def _start(plan: _Plan, runs: int) -> soar.State:
+def _start(plan: Plan, runs: int) -> soar.State:
     state = initial_state(plan.datasets(), plan.n_states, plan.n_actions, plan.settings.state_only)
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (runs, *x.shape)).copy(), state)
 
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=3)
-def _advance(
-    plan: _Plan, world: World, expert: Any, states: soar.State, seeds: Any
+def advance(
+    plan: Plan, world: World, expert: Any, states: soar.State, seeds: Any
 ) -> tuple[soar.State, tuple[Any, ...]]:
     """``plan.chunk`` passes of Algorithm 1 for every seed."""
 
