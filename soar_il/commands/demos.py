@@ -164,7 +164,7 @@ def record(
     seed: int = 0,
     overwrite: bool = False,
 ) -> None:
-    """Record demonstrations of a shipped expert, or of a policy that was trained here.
+    """Record demonstrations of a shipped or scripted expert, or of a policy that was trained here.
 
     Args:
         env: The environment's id; `soar expert table` lists the shipped experts.
@@ -178,7 +178,7 @@ def record(
     """
     from soar_il.envs.ids import file_name
     from soar_il.experts import record as recorder
-    from soar_il.experts import shipped
+    from soar_il.experts import scripted, shipped
 
     if (env is None) == (run is None):
         raise DemoError(
@@ -186,16 +186,20 @@ def record(
             "soar demos record",
             "write `soar demos record Hopper-v5` or `soar demos record --run DIR`",
         )
+    by_hand = env is not None and file_name(env) not in shipped.cards() and scripted.find(env)
     if run is not None:
         policy = recorder.policy_of(run, at)
         about: dict[str, object] = {"who": f"run {run.resolve().name}"}
-    else:
+    elif not by_hand:
         policy, card = shipped.expert(str(env))
         about = {"expert_sha256": card["sha256"]}
-    target = out or Path(f"{file_name(policy.env)}.demos")
+    target = out or Path(f"{file_name(str(env) if by_hand else policy.env)}.demos")
     if target.exists() and not overwrite:
         raise DemoError("exists", str(target), "choose another --out, or give --overwrite")
-    made = recorder.record(policy, trajectories, deterministic, seed, about=about)
+    if by_hand:
+        made = recorder.of_script(str(env), trajectories, seed)
+    else:
+        made = recorder.record(policy, trajectories, deterministic, seed, about=about)
     written = made.demos.save(target, overwrite)
     mean, std = made.returns.mean(), made.returns.std()
     console.print(f"{written}: {made.demos!r}", soft_wrap=True, markup=False)

@@ -17,7 +17,7 @@ from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.ids import file_name
 from soar_il.envs.scored import RewardLog, scored
 from soar_il.errors import DemoError, DemoWarning
-from soar_il.experts import shipped
+from soar_il.experts import scripted, shipped
 from soar_il.policy import Policy
 from soar_il.runs.snapshot import act
 
@@ -100,6 +100,25 @@ def record(
         env.close()
 
 
+def of_script(env: str, trajectories: int, seed: int = 0) -> Recorded:
+    """Episodes of a controller written by hand, as much of them as its script shows."""
+    written = scripted.find(env)
+    if written is None:
+        raise DemoError("has no scripted expert", env, f"known: {', '.join(scripted.SCRIPTS)}")
+    controller, every = written
+    played, log = scored(env)
+
+    def player(seed: int) -> play.Act:
+        return lambda seen, step: played.from_env(controller(seen))
+
+    try:
+        said = {"who": "scripted", "deterministic": True}
+        made = _record(played, log, trajectories, seed, player, said)
+    finally:
+        played.close()
+    return Recorded(made.demos.subsample(every, seed), made.returns)
+
+
 def policy_of(run: Path, at: int | None = None) -> Policy:
     """The last policy that a run kept, or the one after ``at`` steps."""
     paths = sorted((run / "snapshots").glob("*.safetensors"))
@@ -117,18 +136,22 @@ def policy_of(run: Path, at: int | None = None) -> Policy:
 
 def find_or_record(env: str, say: Callable[[str], None]) -> Path:
     """Demonstrations by the environment's name: the user's own, what is shipped, or, at first use,
-    a recording of the shipped expert, which is kept in the user's cache folder."""
+    a recording of the shipped or scripted expert, which is kept in the user's cache folder."""
     found = places.known(env)
     name = file_name(env)
-    card = shipped.cards().get(name)
-    if found is not None or card is None:
+    card, written = shipped.cards().get(name), scripted.find(env)
+    if found is not None or (card is None and written is None):
         return found or places.find(env)
-    path = cache() / f"{name}-{card['sha256'][:12]}.demos"
+    who, kind = ("the shipped", str(card["sha256"])) if card else ("the scripted", scripted.code())
+    path = cache() / f"{name}-{kind[:12]}.demos"
     if path.exists():
         return path
-    say(f"no demonstrations of {name} here: recording {FIRST_USE} of the shipped expert in {path}")
-    policy, _ = shipped.expert(name)
-    demos = record(policy, FIRST_USE, about={"expert_sha256": card["sha256"]}).demos
+    say(f"no demonstrations of {name} here: recording {FIRST_USE} of {who} expert in {path}")
+    if card:
+        about: dict[str, object] = {"expert_sha256": card["sha256"]}
+        demos = record(shipped.expert(name)[0], FIRST_USE, about=about).demos
+    else:
+        demos = of_script(env, FIRST_USE).demos
     try:
         return demos.save(path)
     except DemoError as error:
@@ -136,6 +159,12 @@ def find_or_record(env: str, say: Callable[[str], None]) -> Path:
             return path
         do = "give --demos, or set XDG_CACHE_HOME to a folder that can be written"
         raise DemoError(error.what, error.where, do) from None
+
+
+def known(env: str) -> bool:
+    """Whether ``find_or_record`` finds some."""
+    card = file_name(env) in shipped.cards()
+    return bool(places.known(env) or card or scripted.find(env))
 
 
 def cache() -> Path:

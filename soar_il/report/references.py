@@ -1,8 +1,8 @@
 """What a return is measured against: 0 is a random policy, 1 the expert.
 
 For environments with a shipped expert both are on its card. Elsewhere a random policy is measured
-once and kept beside the runs, and the expert's return is what the user gives, or what the
-demonstrations' provenance holds as ``expert_return``.
+once and kept beside the runs, and so is an expert that is written by hand; else the expert's return
+is what the user gives, or what the demonstrations' provenance holds as ``expert_return``.
 """
 
 import json
@@ -14,6 +14,8 @@ from typing import Any
 from soar_il import files
 from soar_il.errors import ConfigError, SoarError, StorageError
 from soar_il.evaluation.score import Evaluator, shipped
+from soar_il.experts import scripted
+from soar_il.experts.record import of_script
 from soar_il.report.results import Reference, Result, Study
 
 NAME = "random-returns.json"  # in the folder of a sweep or of runs
@@ -56,8 +58,10 @@ def find(results: Iterable[Result], folder: Path, told: dict[str, float]) -> dic
         if random is None and measured and measured["horizon"] == horizon:
             random, source = measured["return"], f"measured, {measured['episodes']} episodes"
         expert, whose = (card[1], "the shipped expert's card") if card else (None, "")
+        if expert is None and measured and "expert" in measured:
+            expert, whose = measured["expert"], "the scripted expert, measured"
         held = _held(runs)
-        if expert is None and held is not None:
+        if held is not None and card is None:
             expert, whose = held, "the demonstrations' provenance"
         if (said := told.get(env, told.get(""))) is not None:
             expert, whose = said, "--expert-return"
@@ -82,6 +86,8 @@ def measure(study: Study, folder: Path, say: Callable[[str], None]) -> bool:
         evaluator.close()
         kept[env] = {"return": float(returns.mean()), "return_std": float(returns.std())}
         kept[env] |= {"episodes": EPISODES, "horizon": horizon}
+        if scripted.find(env) is not None:
+            kept[env]["expert"] = float(of_script(env, EPISODES).returns.mean())
         new = True
     if new:
         files.write_atomically(folder / NAME, (json.dumps(kept, indent=1) + "\n").encode())

@@ -9,12 +9,9 @@ from typing import Any, NamedTuple
 from soar_il import build
 from soar_il.bases import BASES
 from soar_il.configure import Config
-from soar_il.demos import places
 from soar_il.envs.blind import BlindEnv
-from soar_il.envs.ids import file_name
 from soar_il.errors import ConfigError, DemoError, SoarError
-from soar_il.experts import shipped
-from soar_il.experts.record import find_or_record
+from soar_il.experts.record import find_or_record, known
 from soar_il.sweep import grid
 from soar_il.sweep.grid import Job, Sweep
 from soar_il.sweep.kinds import Resolve
@@ -135,8 +132,7 @@ def _found(chosen: list[Job]) -> dict[str, Path]:
     for job in chosen:
         wanted = _wanted(job)
         if "demos" not in job.options:
-            there = places.known(wanted) or file_name(wanted) in shipped.cards()
-            place = find_or_record(wanted, console.print) if there else None
+            place = find_or_record(wanted, console.print) if known(wanted) else None
         elif (place := Path(wanted)).exists() is False:
             raise DemoError("does not exist", wanted, "mend options.demos in the file")
         if place is not None:

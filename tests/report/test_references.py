@@ -63,6 +63,15 @@ def test_the_demonstrations_may_hold_their_expert_s_return(tmp_path):
     assert reader.read([folder]).references["Point-v0"].expert is None  # they do not agree
 
 
+def test_a_scripted_expert_is_measured_as_random_play_is(tmp_path, monkeypatch):
+    folder = runs(tmp_path / "s", env="soar_il.envs.exploration:Maze-v0")
+    report(monkeypatch, folder)
+    known = reader.read([folder]).references["soar_il.envs.exploration:Maze-v0"]
+    assert known.random == 0.0
+    assert known.expert > 140
+    assert known.expert_from == "the scripted expert, measured"
+
+
 def test_the_shipped_expert_s_card_is_used_and_may_be_overruled(tmp_path):
     folder = runs(tmp_path / "s", env="Hopper-v5")
     assert reader.read([folder]).references["Hopper-v5"].expert == pytest.approx(3560.6, abs=0.1)
