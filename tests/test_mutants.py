@@ -20,3 +20,11 @@ def test_there_are_enough_of_every_kind():
     for kind in ("leak", "optimism", "backup", "cost", "resume", "statistics"):
         assert kinds.count(kind) >= 8, kind
     assert len({m.what for m in LIST}) == len(LIST)
+
+
+def test_a_share_has_some_of_every_kind_and_all_of_it_is_the_list():
+    """So that CI, which has no time for all, tries each kind."""
+    assert mutants.sample(1.0) == LIST
+    some = mutants.sample(0.1)
+    assert {m.kind for m in some} == {m.kind for m in LIST}
+    assert len(LIST) / 10 <= len(some) <= len(LIST) / 5
