@@ -12,19 +12,20 @@ import numpy as np
 
 from soar_il import callbacks
 from soar_il.bases.api import Base
+from soar_il.config import Termination
 from soar_il.configure import Config, resolve
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source, name_of
 from soar_il.errors import ConfigError, StorageError
 from soar_il.evaluation.score import Evaluator
+from soar_il.files import Fields
 from soar_il.policy import Policy
-from soar_il.policy.sight import Termination
 from soar_il.runs import boards, compiled
 from soar_il.runs.run import Run
 from soar_il.runs.train import Keep, train
-from soar_il.soar import Seen
 from soar_il.terminal import phases
 from soar_il.terminal.training import TrainingProgress
+from soar_il.types import Metrics
 
 
 class Imitator:
@@ -35,9 +36,9 @@ class Imitator:
         demos: What to imitate.
         base: The base method: a name of the table, or a ``Base`` of your own.
         critics: L; 1 is the base method without SOAR.
-        sigma: The largest standard deviation that optimism may subtract.
+        sigma: The clip value: the most that optimism subtracts from the critics' mean.
         termination: absorbing, fixed or early.
-        seed: Of every random draw.
+        seed: The seed of all random draws.
         preset: tuned, paper, or a TOML file.
         folder: Where to keep the run; a temporary place unless given.
         verbose: 0 prints nothing; 1 what it does, with a line for each tenth of the steps.
@@ -61,8 +62,8 @@ class Imitator:
         verbose: int = 0,
         tensorboard_log: Path | str | None = None,
         wandb: str = "",
-        learner: dict[str, Any] | None = None,
-        cost: dict[str, Any] | None = None,
+        learner: Fields | None = None,
+        cost: Fields | None = None,
         **settings: Any,
     ) -> None:
         if "device" in settings:
@@ -72,7 +73,7 @@ class Imitator:
         if isinstance(given, gym.vector.VectorEnv):
             do = "give an id or a function: collecting plays whole episodes, one after the other"
             raise ConfigError("a vector environment cannot be learned in", "env", do)
-        said: dict[str, Any] = {
+        said: Fields = {
             **settings,
             "critics": critics,
             "sigma": sigma,
@@ -131,7 +132,7 @@ class Imitator:
         called, total = callbacks.Every(callback), self._run.steps + total_timesteps
         progress = TrainingProgress(self._run.steps, total, progress_bar or self._verbose > 0)
 
-        def on_iteration(seen: Seen) -> bool:
+        def on_iteration(seen: Metrics) -> bool:
             progress.update(seen)
             boards.seen(self._boards, seen)
             return called.on_iteration(self, seen)
@@ -174,7 +175,7 @@ class Imitator:
         """Of the draws that ``predict`` makes, by any policy of this object; not of training."""
         self._draws = np.random.default_rng(seed)
 
-    def evaluate(self, episodes: int = 10, seed: int = 0) -> dict[str, Any]:
+    def evaluate(self, episodes: int = 10, seed: int = 0) -> Fields:
         """The true return of the policy on environments of its own, by name; nothing is learned."""
         source: Any = self._run.source
         if isinstance(source, gym.Env):

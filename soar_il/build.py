@@ -17,6 +17,7 @@ from soar_il.demos.fit import require_fit
 from soar_il.engine import parts as engine
 from soar_il.engine import replay
 from soar_il.engine.collect import Collector, Wanted
+from soar_il.engine.data import Replay
 from soar_il.engine.parts import Kit
 from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.view import View, view_of
@@ -25,7 +26,7 @@ from soar_il.learners import LEARNERS
 from soar_il.learners.settings import Settings
 from soar_il.networks.mlp import Layers
 from soar_il.soar import Parts, State
-from soar_il.types import Spec, Trajectory
+from soar_il.types import Spec, Trajectory, Tree
 
 MOST_FRESH = 65_536  # under ``fixed`` an iteration may add many more; the oldest are left out
 
@@ -38,9 +39,9 @@ class Built(NamedTuple):
     env: BlindEnv
     view: View
     spec: Spec
-    no_data: Callable[[], Any]  # D^0 anew
-    kept: Callable[[Any], Layers]  # pi^k -> what is evaluated and saved
-    wanted: Callable[[Any], Wanted]  # pi^k -> how much the next iteration collects
+    no_data: Callable[[], Tree]  # D^0 anew
+    kept: Callable[[Tree], Layers]  # pi^k -> what is evaluated and saved
+    wanted: Callable[[Tree], Wanted]  # pi^k -> how much the next iteration collects
     trajectory: Any = Trajectory  # what collect makes a list of
     takes_steps: bool = True  # or the policy of line 1 is the result
 
@@ -64,7 +65,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
     return built(kit, cfg, expert, collector)
 
 
-def built(kit: Kit, cfg: Config, expert: Any, collector: Collector) -> Built:
+def built(kit: Kit, cfg: Config, expert: Tree, collector: Collector) -> Built:
     """The parts, and how they start."""
     return Built(
         engine.parts(kit, expert, collector),
@@ -146,7 +147,7 @@ def view_for(cfg: Config, horizon: int, observations: list[np.ndarray]) -> View:
     )
 
 
-def expert_data(demos: Demos, env: BlindEnv, view: View, spec: Spec) -> replay.Replay:
+def expert_data(demos: Demos, env: BlindEnv, view: View, spec: Spec) -> Replay:
     """D_E, treated as rollouts are."""
     none = [np.zeros((len(s) - 1, env.action_size)) for s in demos.observations]
     actions = none if demos.actions is None else [env.from_env(a) for a in demos.actions]

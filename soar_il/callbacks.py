@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from soar_il.soar import Seen
+from soar_il.types import Metrics
 
-Function = Callable[[Any, Seen], bool | None]  # (the Imitator, what an iteration saw by name)
+Function = Callable[[Any, Metrics], bool | None]  # (the Imitator, what an iteration saw by name)
 
 
 class Callback:
@@ -14,7 +14,7 @@ class Callback:
     def on_start(self, imitator: Any) -> None:
         """Before the first iteration of a call of ``learn``."""
 
-    def on_iteration(self, imitator: Any, seen: Seen) -> bool | None:
+    def on_iteration(self, imitator: Any, seen: Metrics) -> bool | None:
         """After each iteration."""
 
     def on_end(self, imitator: Any) -> None:
@@ -30,7 +30,7 @@ class Called(Callback):
     def __init__(self, function: Function) -> None:
         self.function = function
 
-    def on_iteration(self, imitator: Any, seen: Seen) -> bool | None:
+    def on_iteration(self, imitator: Any, seen: Metrics) -> bool | None:
         return self.function(imitator, seen)
 
 
@@ -45,7 +45,7 @@ class Every(Callback):
         for one in self.each:
             one.on_start(imitator)
 
-    def on_iteration(self, imitator: Any, seen: Seen) -> bool:
+    def on_iteration(self, imitator: Any, seen: Metrics) -> bool:
         answers = [one.on_iteration(imitator, seen) for one in self.each]
         return all(answer is not False for answer in answers)
 
@@ -67,7 +67,7 @@ class StopWhenLevel(Callback):
         self.name, self.patience = name, patience
         self.best, self.since = float("inf"), 0
 
-    def on_iteration(self, imitator: Any, seen: Seen) -> bool:
+    def on_iteration(self, imitator: Any, seen: Metrics) -> bool:
         if float(seen[self.name]) < self.best:
             self.best, self.since = float(seen[self.name]), int(seen["steps"])
         return int(seen["steps"]) - self.since < self.patience

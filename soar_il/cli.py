@@ -13,7 +13,6 @@ import tyro
 from soar_il.commands import (
     audit,
     bonus,
-    deep,
     demos,
     doctor,
     evaluation,
@@ -21,9 +20,11 @@ from soar_il.commands import (
     export,
     pack,
     report,
+    resume,
     settings,
     sweep,
     tabular,
+    train,
     video,
 )
 from soar_il.errors import SoarError
@@ -33,11 +34,11 @@ ABOUT = "Imitation learning with soft optimistic actor-critics. `soar --version`
 Commands = dict[str, Callable[..., None]]
 
 COMMANDS: Commands = {
-    "train": deep.train,
-    "resume": deep.resume,
+    "train": train.train,
+    "resume": resume.resume,
     "eval": evaluation.evaluate,
     "export": export.export,
-    "fingerprint": deep.fingerprint,
+    "fingerprint": resume.fingerprint,
     "settings": settings.settings,
     "doctor": doctor.doctor,
     "audit": audit.audit,

@@ -10,11 +10,13 @@ from typing import Any, Literal, TypeVar
 
 from soar_il import files
 from soar_il.errors import ConfigError, StorageError, closest
+from soar_il.files import Fields
 
 T = TypeVar("T")
+Termination = Literal["absorbing", "fixed", "early"]  # how the end of an episode is treated
 
 
-def from_mapping(cls: type[T], mapping: dict[str, Any], where: str) -> T:
+def from_mapping(cls: type[T], mapping: Fields, where: str) -> T:
     """A dataclass from a mapping: unknown keys and wrong types are errors, not surprises."""
     hints = typing.get_type_hints(cls)
     values = {}
@@ -48,7 +50,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     return value
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> Fields:
     """The content of a TOML file."""
     try:
         return tomllib.loads(files.read(path, files.MOST_JSON).decode())
@@ -66,7 +68,7 @@ def preset(cls: type[T], kind: str, name: str) -> T:
     return from_mapping(cls, preset_mapping(kind, name), where)
 
 
-def preset_mapping(kind: str, name: str) -> dict[str, Any]:
+def preset_mapping(kind: str, name: str) -> Fields:
     """A preset as nested mappings, laid over the one that it extends."""
     if name.endswith(".toml"):
         mapping = read_toml(Path(name))
@@ -85,7 +87,7 @@ def preset_mapping(kind: str, name: str) -> dict[str, Any]:
     return merged(preset_mapping(*under.split("/")), mapping)
 
 
-def merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def merged(under: Fields, over: Fields) -> Fields:
     """Nested mappings, one laid over the other."""
     both = dict(under)
     for key, value in over.items():
@@ -94,7 +96,16 @@ def merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return both
 
 
-def package_toml(name: str) -> dict[str, Any]:
+def flat(nested: Fields, prefix: str = "") -> Fields:
+    """learner.alpha in the place of {learner: {alpha: ...}}."""
+    named: Fields = {}
+    for name, value in nested.items():
+        inner = isinstance(value, dict)
+        named |= flat(value, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
+    return named
+
+
+def package_toml(name: str) -> Fields:
     """A TOML file that is shipped inside the package."""
     return tomllib.loads((resources.files("soar_il") / name).read_text(encoding="utf-8"))
 

@@ -1,12 +1,13 @@
 """From names, presets and what a user says to the settings of a run, checked."""
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any
 
 from soar_il import config
 from soar_il.bases import BASES
-from soar_il.config import check_range
+from soar_il.config import Termination, check_range
 from soar_il.errors import ConfigError, closest
+from soar_il.files import Fields
 from soar_il.learners import LEARNERS
 
 SHORT = ("critics", "sigma")  # flags that are settings of the learner
@@ -20,8 +21,8 @@ class Config:
         env: The environment's id.
         base: The base method, by its name in the table.
         algorithm: The actor-critic that carries out lines 7-11, by its name in the table.
-        seed: Of every random draw.
-        termination: What the end of an episode means: absorbing, fixed or early.
+        seed: The seed of all random draws.
+        termination: How the end of an episode is treated: absorbing, fixed or early.
         standardise: Whether observations are standardised by the demonstrations.
         indicator: How far from the data the absorbing state lies, in its own coordinate.
         observed: How many coordinates of an observation the networks are given, from the first; 0
@@ -36,7 +37,7 @@ class Config:
     base: str
     algorithm: str = "sac"
     seed: int = 0
-    termination: Literal["absorbing", "fixed", "early"] = "absorbing"
+    termination: Termination = "absorbing"
     standardise: bool = True
     indicator: float = 10.0
     observed: int = 0
@@ -65,7 +66,7 @@ def resolve(base: str, env: str, preset: str = "tuned", **said: Any) -> Config:
     return from_preset(base, env, preset, said, BASES[base].presets or base)
 
 
-def from_preset(base: str, env: str, preset: str, said: dict[str, Any], kind: str) -> Config:
+def from_preset(base: str, env: str, preset: str, said: Fields, kind: str) -> Config:
     """The same for any folder of presets."""
     said = {name: value for name, value in said.items() if value is not None}
     short = {name: said.pop(name) for name in SHORT if name in said}
@@ -77,7 +78,7 @@ def from_preset(base: str, env: str, preset: str, said: dict[str, Any], kind: st
     return from_mapping({**mapping, "base": base, "env": env}, f"preset {base}/{preset}")
 
 
-def for_algorithm(mapping: dict[str, Any], wanted: str | None) -> dict[str, Any]:
+def for_algorithm(mapping: Fields, wanted: str | None) -> Fields:
     """A preset without those settings of its own algorithm that the wanted one has not."""
     own = mapping.get("algorithm", Config.algorithm)
     if wanted not in LEARNERS or own not in LEARNERS:
@@ -88,7 +89,7 @@ def for_algorithm(mapping: dict[str, Any], wanted: str | None) -> dict[str, Any]
     return {**mapping, "learner": learner}
 
 
-def from_mapping(mapping: dict[str, Any], where: str) -> Config:
+def from_mapping(mapping: Fields, where: str) -> Config:
     """A Config from what ``dataclasses.asdict`` or TOML gave."""
     plain = {k: v for k, v in mapping.items() if k not in ("learner", "cost")}
     made = config.from_mapping(Config, plain, where)
@@ -101,7 +102,7 @@ def from_mapping(mapping: dict[str, Any], where: str) -> Config:
     for name in kinds:
         if not isinstance(mapping.get(name) or {}, dict):
             raise ConfigError(f"is {mapping[name]!r}", f"{where}: {name}", "give names and values")
-    nested = {
+    nested: dict[str, Any] = {
         name: config.from_mapping(kind, mapping.get(name) or {}, f"{where}: {name}")
         for name, kind in kinds.items()
     }

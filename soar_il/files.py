@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, TypeVar
 from soar_il.errors import StorageError
 
 T = TypeVar("T")
+Fields = dict[str, Any]  # names and values, as JSON and TOML have them
 TEMPORARY = re.compile(r"tmp-(\d+)-.+")
 ADVICE = {
     errno.ENOSPC: "free some space, then resume: what was saved before is intact",
@@ -62,7 +63,7 @@ def read(path: Path, most: int = MOST) -> bytes:
         return file.read(size)
 
 
-def json_object(data: bytes, where: str) -> dict[str, Any]:
+def json_object(data: bytes, where: str) -> Fields:
     """The JSON object in ``data``; whatever else it is gives one StorageError."""
     try:
         value = json.loads(data, parse_constant=_refuse_constant)
@@ -74,7 +75,7 @@ def json_object(data: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> Fields:
     """The JSON object in a file."""
     return json_object(read(path, MOST_JSON), str(path))
 

@@ -3,18 +3,19 @@
 Costs are minimised, so optimism subtracts. Every rule reduces the leading axis, ``ell``.
 """
 
-from typing import Any
-
-import jax
 import jax.numpy as jnp
 
+from soar_il.types import Array, Float, Scalar
 
-def minimum(x: Any) -> jax.Array:
+
+def minimum(x: Float[Array, "L *S"]) -> Float[Array, "*S"]:
     """Equation (Min): the smallest of the L estimates."""
     return jnp.min(x, axis=0)
 
 
-def mean_minus_std(x: Any, scale: Any = 1.0, floor: float = 0.0) -> jax.Array:
+def mean_minus_std(
+    x: Float[Array, "L *S"], scale: float | Scalar = 1.0, floor: float = 0.0
+) -> Float[Array, "*S"]:
     """Equation (Mean-Std): mean minus ``scale`` times sigma, floored.
 
     Sigma has no 1/L: the root of the *sum* of squares. With ``scale=1`` this is at most the
@@ -25,7 +26,7 @@ def mean_minus_std(x: Any, scale: Any = 1.0, floor: float = 0.0) -> jax.Array:
     return jnp.maximum(mean - scale * sigma, floor)
 
 
-def mean_minus_clipped_std(x: Any, sigma: Any) -> jax.Array:
+def mean_minus_clipped_std(x: Float[Array, "L *S"], sigma: float | Scalar) -> Float[Array, "*S"]:
     """OptimisticQ-NN: mean minus the population standard deviation, clipped to [0, sigma].
 
     One estimate has no spread: the bonus is exactly 0 and so is its gradient, where a root of a

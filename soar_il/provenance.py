@@ -8,7 +8,8 @@ import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+
+from soar_il.files import Fields
 
 PACKAGES = (
     *("soar-il", "jax", "jaxlib", "numpy", "scipy", "optax", "safetensors"),
@@ -21,7 +22,7 @@ BESIDE = {
 }
 
 
-def about() -> dict[str, Any]:
+def about() -> Fields:
     """Enough to say whether another machine should give the same numbers."""
     return {
         "format": 1,

@@ -4,16 +4,17 @@ import hashlib
 import json
 import zlib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from soar_il import files
 from soar_il.errors import StorageError
+from soar_il.files import Fields
 
 Field = Literal["sha256", "crc"]
 LONGEST = 80  # bytes of a seal
 
 
-def seal(record: dict[str, Any], field: Field, indent: int | None = None) -> bytes:
+def seal(record: Fields, field: Field, indent: int | None = None) -> bytes:
     """JSON, on one line unless indented; ``record`` may not be empty, and holds no NaN."""
     separators = (",", ":") if indent is None else None
     text = json.dumps(record, allow_nan=False, separators=separators, indent=indent)
@@ -21,7 +22,7 @@ def seal(record: dict[str, Any], field: Field, indent: int | None = None) -> byt
     return body + _tail(body, field)
 
 
-def unseal(line: bytes, field: Field) -> dict[str, Any]:
+def unseal(line: bytes, field: Field) -> Fields:
     """The record; ValueError unless every byte is as ``seal`` wrote it."""
     body = line[: line.rfind(f',"{field}":'.encode())]
     if line != body + _tail(body, field):
@@ -32,12 +33,12 @@ def unseal(line: bytes, field: Field) -> dict[str, Any]:
         raise ValueError("it is nested too deep") from None
 
 
-def unsealed(path: Path) -> dict[str, Any]:
+def unsealed(path: Path) -> Fields:
     """The record in a file: sealed with a SHA-256, or of an earlier soar-il, which had no seals."""
     return opened(files.read(path, files.MOST_JSON), str(path))
 
 
-def opened(data: bytes, where: str) -> dict[str, Any]:
+def opened(data: bytes, where: str) -> Fields:
     """The same of the file's content; StorageError if it is damaged.
 
     The caller checks the names, for a seal that is damaged beyond recognition is one more name.

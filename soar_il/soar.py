@@ -5,42 +5,44 @@ between two iterations.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from soar_il import rng
+from soar_il.types import Count, Metrics, Tree
 
-Seen = dict[str, Any]  # numbers about an iteration, by name; nothing reads them but people
+Made = tuple[Tree, Metrics]  # what a line makes, and numbers about it for people
 
 
 class State(NamedTuple):
     """What iteration k starts from. A checkpoint is this and nothing else."""
 
-    k: Any  # 1, 2, ..., K
-    policy: Any  # pi^k
-    cost: Any  # c^{k-1}
-    critics: Any  # what the L estimators start from (tabular: Q^k; deep: the networks)
-    data: Any  # D^{k-1}
+    k: int | Count  # 1, 2, ..., K
+    policy: Tree  # pi^k
+    cost: Tree  # c^{k-1}
+    critics: Tree  # what the L estimators start from (tabular: Q^k; deep: the networks)
+    data: Tree  # D^{k-1}
 
 
 class Learner(NamedTuple):
     """Lines 7-11: L estimates on different data, their optimistic combination, a policy step."""
 
-    estimate: Callable[..., Any]  # (critics, policy, cost, data, key) -> L estimates, seen
-    optimistic_q: Callable[..., Any]  # (L estimates, cost) -> critics, Q
-    update_policy: Callable[..., Any]  # (policy, Q, cost, data, key) -> policy, seen
+    estimate: Callable[..., Made]  # (critics, policy, cost, data, key) -> L estimates, seen
+    optimistic_q: Callable[..., tuple[Tree, Tree]]  # (L estimates, cost) -> critics, Q
+    update_policy: Callable[..., Made]  # (policy, Q, cost, data, key) -> policy, seen
 
 
 class Parts(NamedTuple):
     """How each line of Algorithm 1 is done. None of them is ever given the true cost."""
 
-    expert: Any  # D_E
-    collect: Callable[..., Any]  # (policy, key) -> tau
-    add: Callable[..., Any]  # (data, tau) -> data
-    update_cost: Callable[..., Any]  # (cost, expert, tau, data, policy, key) -> cost, seen
-    improve: Callable[..., Any]  # (critics, policy, cost, data, key) -> critics, policy, seen
+    expert: Tree  # D_E
+    collect: Callable[..., Tree]  # (policy, key) -> tau
+    add: Callable[..., Tree]  # (data, tau) -> data
+    update_cost: Callable[..., Made]  # (cost, expert, tau, data, policy, key) -> cost, seen
+    improve: Callable[..., tuple[Tree, Tree, Metrics]]
+    """(critics, policy, cost, data, key) -> critics, policy, seen: lines 7-11"""
 
 
-def iteration(parts: Parts, state: State, seed: Any) -> tuple[State, Any, Seen]:
+def iteration(parts: Parts, state: State, seed: int | Count) -> tuple[State, Tree, Metrics]:
     """One pass of the loop of Algorithm 1: the new state, the trajectories tau, what was seen."""
     _, policy, cost, critics, data = state
     key = rng.at(seed, state.k)
@@ -52,8 +54,8 @@ def iteration(parts: Parts, state: State, seed: Any) -> tuple[State, Any, Seen]:
 
 
 def improve(
-    learner: Learner, critics: Any, policy: Any, cost: Any, data: Any, key: rng.Streams
-) -> tuple[Any, Any, Seen]:
+    learner: Learner, critics: Tree, policy: Tree, cost: Tree, data: Tree, key: rng.Streams
+) -> tuple[Tree, Tree, Metrics]:
     """Estimate L times, combine optimistically, move the policy."""
     estimates, fit = learner.estimate(critics, policy, cost, data, key("critics"))  # lines 7-9
     critics, q = learner.optimistic_q(estimates, cost)  # line 10
@@ -61,7 +63,7 @@ def improve(
     return critics, policy, fit | step
 
 
-def run(parts: Parts, state: State, seed: Any) -> Iterator[tuple[State, Any, Seen]]:
+def run(parts: Parts, state: State, seed: int) -> Iterator[tuple[State, Tree, Metrics]]:
     """Iterate for ever; the caller decides when to stop, log, evaluate and checkpoint.
 
     Nothing the caller does with what it is given can reach back into the learner.

@@ -18,7 +18,7 @@ else:  # functions of jax.numpy take NumPy's arrays as well
 Scalar = Float[Array, ""]
 Count = Int[Array, ""]
 PRNGKey = Key[Array, ""]
-Metrics = dict[str, Any]  # numbers by name
+Metrics = dict[str, Any]  # numbers about an iteration, by name; nothing reads them but people
 Tree = Any  # a nest of tuples with arrays at its ends
 
 __all__ = ["Array", "Batch", "Bool", "Count", "Float", "Int", "Metrics", "PRNGKey", "Scalar"]

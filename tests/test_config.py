@@ -1,4 +1,7 @@
-from dataclasses import dataclass, field
+import json
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -6,10 +9,11 @@ import toys
 
 from soar_il import config
 from soar_il.bases import BASES
-from soar_il.configure import resolve
+from soar_il.configure import Config, resolve
 from soar_il.errors import ConfigError
 from soar_il.evaluation.score import Evaluator
 from soar_il.experts import sac
+from soar_il.learners import LEARNERS
 from soar_il.tabular.settings import Settings
 from soar_il.tabular.studies.ablation import Task
 
@@ -141,8 +145,65 @@ FRESH = "is read with data = replay"
         ("rkl", {"data": "fresh", "recent": 9, "discount": 1.0}, f"recent {FRESH}"),
         ("rkl", {"data": "fresh", "discount": 0.9}, f"discount {FRESH}"),
         ("js", {"samples": 0, "discount": 0.9}, f"discount {FRESH}"),
+        ("ml-irl", {"gradient_penalty": 0.0, "slope": 1.0}, "slope is read with gradient_penalty"),
+        ("rkl", {"gradient_penalty": 0.0, "slope": 1.0}, "slope is read with gradient_penalty"),
+        (
+            "gail",
+            {"gradient_penalty": 0.0, "by_size": False},
+            "by_size is read with gradient_penalty",
+        ),
     ],
 )
 def test_a_setting_that_would_be_ignored_is_refused(base, cost, says):
     with pytest.raises(ConfigError, match=f"{says}.*"):
         resolve(base, "Hopper-v5", cost=cost)
+
+
+@pytest.mark.parametrize(
+    ("learner", "says"),
+    [
+        ({"trial_every": 0, "trials": 5}, "trials is read with trial_every above 0"),
+        ({"target_entropy": -0.5}, "target_entropy is read with tune_alpha = true"),
+    ],
+)
+def test_a_setting_of_the_learner_that_would_be_ignored_is_refused(learner, says):
+    with pytest.raises(ConfigError, match=says):
+        resolve("ml-irl", "Hopper-v5", learner=learner)
+
+
+PRESETS = sorted((Path(config.__file__).parent / "presets").glob("*/*.toml"))
+
+
+def repeated(mine, under, defaults):
+    """What a table says although it would hold without it."""
+    return {
+        name: value
+        for name, value in mine.items()
+        if not isinstance(value, dict) and under.get(name, defaults.get(name)) == value
+    }
+
+
+def plain(cls):
+    """A dataclass's defaults as TOML writes them."""
+    return json.loads(json.dumps({f.name: f.default for f in fields(cls)}, default=str))
+
+
+@pytest.mark.parametrize("path", PRESETS, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_preset_says_only_what_differs_from_what_it_extends_and_from_the_defaults(path):
+    kind, mine = path.parent.name, tomllib.loads(path.read_text())
+    if kind == "tabular":
+        return
+    below = mine.pop("extends", "")
+    under = config.preset_mapping(*below.split("/")) if below else {}
+    algorithm = mine.get("algorithm", under.get("algorithm", "sac"))
+    rooms = {"learner": plain(LEARNERS[algorithm].settings)}
+    if kind not in ("sac", "common"):
+        rooms["cost"] = plain(BASES["rkl" if kind == "f-irl" else kind].settings)
+    assert not repeated(mine, under, plain(Config))
+    whole = config.merged(under, mine)
+    for room, defaults in rooms.items():
+        assert not repeated(mine.get(room, {}), under.get(room, {}), defaults)
+        for env, section in mine.get("env", {}).items():
+            before = under.get("env", {}).get(env, {}).get(room, {})
+            beside = {**whole.get(room, {}), **before}
+            assert not repeated(section.get(room, {}), beside, defaults), env

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from soar_il.bases.api import Base, Clone, Look, Needs
+from soar_il.learners.api import Algorithm
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = sorted((ROOT / "soar_il").rglob("*.py"))
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -101,6 +104,13 @@ def test_the_code_that_a_page_names_exists(path):
         assert (ROOT / file).exists(), file
         if name:
             assert name in functions(ROOT / file), f"{file}:{name}"
+
+
+@pytest.mark.parametrize("tuple_", [Base, Needs, Clone, Look, Algorithm], ids=lambda t: t.__name__)
+def test_the_page_on_new_methods_and_learners_has_every_field(tuple_):
+    page = (ROOT / "docs" / "adding-a-base-method.md").read_text()
+    rows = re.findall(r"^\| `(\w+)", page, re.M)
+    assert set(tuple_._fields) <= set(rows)
 
 
 def walkthrough_rows(title):

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +12,7 @@ from soar_il.bases.api import Cost, Data
 from soar_il.config import check_range
 from soar_il.networks import gaussian, mlp
 from soar_il.networks.mlp import Layers
-from soar_il.types import Array, Batch, Metrics, PRNGKey, Spec
+from soar_il.types import Array, Batch, Metrics, PRNGKey, Spec, Tree
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +61,7 @@ def cloned(
     layers = gaussian.init(first, spec, hidden)
     adam = fitting.decayed_adam(s.learning_rate, s.weight_decay)
 
-    def once(state: Any, key: PRNGKey) -> tuple[Any, Metrics]:
+    def once(state: tuple[Layers, Tree], key: PRNGKey) -> tuple[tuple[Layers, Tree], Metrics]:
         layers, optimiser = state
         batch = expert.draw(key, s.batch)
         value, gradient = jax.value_and_grad(clone_loss)(layers, batch, faithful)

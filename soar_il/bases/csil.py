@@ -72,7 +72,7 @@ class Settings(Anchored):
         check_range(self, ("refine",), least=0)
 
 
-class Judge(NamedTuple):
+class Cloned(NamedTuple):
     """pi_BC, the reward's own copy of it, and where it is worth anything."""
 
     layers: Layers  # what the actor starts from and is held to
@@ -80,7 +80,7 @@ class Judge(NamedTuple):
     reversion: reversion.Reversion | None  # None: it is trusted everywhere
 
 
-def log_density(clone: Judge, layers: Layers, states: Array, actions: Array) -> Array:
+def log_density(clone: Cloned, layers: Layers, states: Array, actions: Array) -> Array:
     """log q(a|s): the clone's where demonstrations are, the prior's where none is."""
     mean, log_std = gaussian.moments(layers, states)
     if clone.reversion is None:
@@ -94,22 +94,22 @@ def make(settings: Settings, given: Given) -> Base:
     """CSIL as its authors built it; with SOAR its critic becomes L pairs."""
     s = settings
 
-    def init(key: PRNGKey, spec: Spec, expert: Data) -> Judge:
+    def init(key: PRNGKey, spec: Spec, expert: Data) -> Cloned:
         layers = cloning.cloned(key, spec, expert, s, given.hidden, faithful=True)
         keys = jax.random.split(jax.random.fold_in(key, 1))
         centres, others = (expert.draw(k, s.centres).observations for k in keys)
-        return Judge(layers, layers, reversion.fit(centres, others, s.level))
+        return Cloned(layers, layers, reversion.fit(centres, others, s.level))
 
-    def worth(clone: Judge, layers: Layers, batch: Batch) -> Array:
+    def worth(clone: Cloned, layers: Layers, batch: Batch) -> Array:
         """(log q - log uniform) / dimensions of the action."""
         size = batch.actions.shape[-1]
         density = log_density(clone, layers, batch.observations, batch.actions)
         return jnp.clip(density / size + math.log(2.0), -s.bound, MOST)
 
-    def cost_of(clone: Judge, batch: Batch) -> Array:
+    def cost_of(clone: Cloned, batch: Batch) -> Array:
         return -worth(clone, clone.judge, batch)
 
-    def refined(clone: Judge, expert: Data, data: Data, key: PRNGKey) -> tuple[Judge, Metrics]:
+    def refined(clone: Cloned, expert: Data, data: Data, key: PRNGKey) -> tuple[Cloned, Metrics]:
         """Demonstrations gain, the learner's pairs lose what they have too much."""
         keys = jax.random.split(key)
         theirs, ours = expert.draw(keys[0], s.batch), data.draw(keys[1], s.batch)
@@ -123,7 +123,7 @@ def make(settings: Settings, given: Given) -> Base:
         moved = jax.tree.map(lambda x, g: x - s.refine * g, clone.judge, gradient)
         return clone._replace(judge=moved), {"cost_gap": gap}
 
-    def update(clone: Judge, expert: Data, data: Data, key: PRNGKey) -> tuple[Judge, Metrics]:
+    def update(clone: Cloned, expert: Data, data: Data, key: PRNGKey) -> tuple[Cloned, Metrics]:
         if not s.refine:
             return clone, cloning.gap_of(cost_of, s.batch, clone, expert, data, key)
         steps = fitting.steps(1.0, data)
@@ -141,7 +141,7 @@ def anchored(s: Anchored, base: Base) -> Base:
     )
 
 
-def held_to(clone: Judge, states: Array, actions: Array) -> Array:
+def held_to(clone: Cloned, states: Array, actions: Array) -> Array:
     """log pi_BC(a|s) as the network has it, also where the reward's q is back at its prior."""
     mean, log_std = gaussian.moments(clone.layers, states)
     density = gaussian.squashed_log_prob(mean, jnp.maximum(log_std, FLOOR), actions)

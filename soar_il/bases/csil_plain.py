@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from soar_il.bases import cloning, csil
 from soar_il.bases.api import Base, Data, Needs
-from soar_il.bases.csil import Judge
+from soar_il.bases.csil import Cloned
 from soar_il.bases.given import Given
 from soar_il.config import check_range, only_read_with
 from soar_il.types import Array, Batch, Metrics, PRNGKey, Spec
@@ -45,16 +45,16 @@ def make(settings: Settings, given: Given) -> Base:
     """Algorithm 10, with what is taken from the authors."""
     s = settings
 
-    def init(key: PRNGKey, spec: Spec, expert: Data) -> Judge:
+    def init(key: PRNGKey, spec: Spec, expert: Data) -> Cloned:
         hidden = s.hidden or given.hidden
         layers = cloning.cloned(key, spec, expert, s, hidden, s.faithful)
-        return Judge(layers, layers, None)
+        return Cloned(layers, layers, None)
 
-    def cost_of(clone: Judge, batch: Batch) -> Array:
+    def cost_of(clone: Cloned, batch: Batch) -> Array:
         density = csil.log_density(clone, clone.judge, batch.observations, batch.actions)
         return jnp.clip(-density, -s.bound, s.bound)
 
-    def update(clone: Judge, expert: Data, data: Data, key: PRNGKey) -> tuple[Judge, Metrics]:
+    def update(clone: Cloned, expert: Data, data: Data, key: PRNGKey) -> tuple[Cloned, Metrics]:
         return clone, cloning.gap_of(cost_of, s.batch, clone, expert, data, key)
 
     base = Base(Needs(actions=True), init, update, cost_of, least_cost=-s.bound)

@@ -75,6 +75,8 @@ class Fitting:
         if self.smooth != "penalty":
             names = ("gradient_penalty", "by_size", "slope")
             only_read_with(self, names, "smooth = penalty")
+        if not self.gradient_penalty:
+            only_read_with(self, ("by_size", "slope"), "gradient_penalty above 0")
 
 
 @dataclasses.dataclass(frozen=True)

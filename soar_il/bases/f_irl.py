@@ -96,6 +96,8 @@ class Settings:
             )
         if self.data == "fresh":
             only_read_with(self, ("recent",), "data = replay")
+        if not self.gradient_penalty:
+            only_read_with(self, ("slope",), "gradient_penalty above 0")
         if self.data == "fresh" or not self.samples:
             only_read_with(self, ("discount",), "data = replay and samples > 0")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,8 @@ from soar_il.types import Array, Batch, Count, Float, Metrics, PRNGKey, Scalar, 
 
 PARTS = 10  # of long work, between which it says how far it is
 Squash = Literal["tanh", "clamp"]
+Loss = Callable[[Layers], tuple[Array, Tree]]  # its value, and more that is worth knowing
+T = TypeVar("T")  # the state of a loop
 
 
 class Fit(NamedTuple):
@@ -46,7 +48,7 @@ class Network(NamedTuple):
 
     init: Callable[[PRNGKey, int], Fit]  # (key, inputs)
     c: Callable[[Layers, Array], Array]  # [B, inputs] -> [B]
-    descend: Callable[[Fit, Callable[[Layers], tuple[Array, Any]]], tuple[Fit, Any]]
+    descend: Callable[[Fit, Loss], tuple[Fit, Tree]]
     """(fit, loss -> value, more) -> the fit after one Adam step, value and more"""
 
 
@@ -61,7 +63,7 @@ def network(s: NetworkSettings) -> Network:
     def c(layers: Layers, x: Array) -> Array:
         return bounded(mlp.apply(layers, x, jnp.tanh)[..., 0], s.bound, s.squash)
 
-    def descend(fit: Fit, loss: Callable[[Layers], tuple[Array, Any]]) -> tuple[Fit, Any]:
+    def descend(fit: Fit, loss: Loss) -> tuple[Fit, Tree]:
         return descended(adam, fit, loss)
 
     return Network(init, c, descend)
@@ -75,8 +77,8 @@ def decayed_adam(rate: float, decay: float) -> optax.GradientTransformation:
 def descended(
     adam: optax.GradientTransformation,
     fit: Fit,
-    loss: Callable[[Layers], tuple[Array, Any]],
-) -> tuple[Fit, Any]:
+    loss: Loss,
+) -> tuple[Fit, Tree]:
     """One step down ``loss``, which gives its value and something more; and that pair."""
     seen, gradient = jax.value_and_grad(loss, has_aux=True)(fit.layers)
     step, optimiser = adam.update(gradient, fit.optimiser, fit.layers)
@@ -124,8 +126,8 @@ def steps(per_step: float, data: Data) -> Count:
 
 
 def repeated(
-    once: Callable[[Any, PRNGKey], tuple[Any, Metrics]], state: Any, steps: Count, key: PRNGKey
-) -> tuple[Any, Metrics]:
+    once: Callable[[T, PRNGKey], tuple[T, Metrics]], state: T, steps: Count, key: PRNGKey
+) -> tuple[T, Metrics]:
     """``once(state, key)`` so many times; metrics are means."""
     state, sums = some(once, (state, nothing(once, state, key)), jnp.int32(0), steps, key)
     return state, jax.tree.map(lambda x: x / steps, sums)
@@ -133,11 +135,11 @@ def repeated(
 
 def in_parts(
     name: str,
-    once: Callable[[Any, PRNGKey], tuple[Any, Metrics]],
-    state: Any,
+    once: Callable[[T, PRNGKey], tuple[T, Metrics]],
+    state: T,
     steps: int,
     key: PRNGKey,
-) -> Any:
+) -> T:
     """The state after so many steps, compiled here, and between its parts the word how far it is.
 
     How many parts there are changes no bit: each step has a key of its own.
@@ -151,22 +153,24 @@ def in_parts(
     return carry[0]
 
 
-def nothing(once: Callable[[Any, PRNGKey], tuple[Any, Metrics]], state: Any, key: PRNGKey) -> Tree:
+def nothing(once: Callable[[T, PRNGKey], tuple[T, Metrics]], state: T, key: PRNGKey) -> Metrics:
     """The sums of metrics before the first step."""
     shapes = jax.eval_shape(once, state, key)[1]
     return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
 
 
 def some(
-    once: Callable[[Any, PRNGKey], tuple[Any, Metrics]],
-    carry: Any,
+    once: Callable[[T, PRNGKey], tuple[T, Metrics]],
+    carry: tuple[T, Metrics],
     first: Count,
     last: Count,
     key: PRNGKey,
-) -> Any:
+) -> tuple[T, Metrics]:
     """Steps ``first`` to ``last`` of (state, sums of metrics)."""
 
-    def body(n: Count | int, carry: Any) -> Any:  # an int where nothing is compiled
+    def body(
+        n: Count | int, carry: tuple[T, Metrics]
+    ) -> tuple[T, Metrics]:  # an int where nothing is compiled
         state, sums = carry
         state, seen = once(state, jax.random.fold_in(key, n))
         return state, jax.tree.map(jnp.add, sums, seen)

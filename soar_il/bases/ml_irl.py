@@ -66,6 +66,8 @@ class Settings:
         if self.data == "fresh":
             names = ("batch", "discount", "recent", "gradient_penalty", "by_size", "slope")
             only_read_with(self, names, "data = replay")
+        if not self.gradient_penalty:
+            only_read_with(self, ("by_size", "slope"), "gradient_penalty above 0")
 
 
 def make(settings: Settings, given: Given, state_only: bool) -> Base:

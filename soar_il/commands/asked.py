@@ -2,25 +2,31 @@
 
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import tyro
 
 from soar_il.errors import ConfigError
+from soar_il.files import Fields
+
+Assignments = Annotated[  # --set A --set B and --set A B
+    tuple[tuple[str, ...], ...],
+    tyro.conf.arg(metavar="NAME=VALUE", name="set"),
+    tyro.conf.UseAppendAction,
+]
+Arguments = Annotated[
+    tuple[tuple[str, ...], ...],
+    tyro.conf.arg(metavar="NAME=VALUE", name="env-args"),
+    tyro.conf.UseAppendAction,
+]
+Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 
-def flat(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """learner.alpha and so on, by their whole names."""
-    named: dict[str, Any] = {}
-    for name, value in nested.items():
-        inner = flat(value, f"{prefix}{name}.") if isinstance(value, dict) else None
-        named |= {f"{prefix}{name}": value} if inner is None else inner
-    return named
-
-
-def assigned(settings: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
+def assigned(settings: tuple[tuple[str, ...], ...]) -> Fields:
     """learner.alpha=0.1 as a nested mapping; values as TOML has them, or plain words."""
     import tomllib
 
-    nested: dict[str, Any] = {}
+    nested: Fields = {}
     if any(not group for group in settings):
         raise ConfigError("--set without a setting", do="write --set learner.alpha=0.1")
     for setting in chain.from_iterable(settings):

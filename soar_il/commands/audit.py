@@ -1,11 +1,10 @@
 """``soar audit``: how much of a score a method reaches without what it is meant to learn from."""
 
 from pathlib import Path
-from typing import Literal
 
-from soar_il.commands.asked import assigned, check_steps
-from soar_il.commands.deep import Assignments, say
-from soar_il.terminal.progress import console
+from soar_il.commands.asked import Assignments, assigned, check_steps
+from soar_il.config import Termination
+from soar_il.terminal.progress import console, say
 
 
 def audit(
@@ -16,7 +15,7 @@ def audit(
     steps: int = 30_000,
     seed: int = 0,
     demonstrations: int = 0,
-    termination: Literal["absorbing", "fixed", "early"] | None = None,
+    termination: Termination | None = None,
     preset: str = "tuned",
     settings: Assignments = (),
     episodes: int = 10,
@@ -25,8 +24,8 @@ def audit(
     """Train a method on its demonstrations and on five controls that cannot teach it the task.
 
     The controls: shuffled demonstrations, those of random actions, those of one action, no cost at
-    all, and a cost that knows of the episode's end alone. A control that comes near the real run
-    says that the return is no proof of imitation there.
+    all, and a cost that only says when the episode ends. Where a control comes near the real run,
+    the return is no proof of imitation.
 
     Args:
         env: A Gymnasium id with flat continuous spaces.
@@ -34,12 +33,12 @@ def audit(
         demos: Demonstrations; by default what `soar train` would take.
         critics: L, the number of pairs of critics.
         steps: Environment steps of each run.
-        seed: Of every random draw.
+        seed: The seed of all random draws.
         demonstrations: How many trajectories to use, from the first; 0 for all.
-        termination: What the end of an episode means: absorbing, fixed or early.
+        termination: How the end of an episode is treated: absorbing, fixed or early.
         preset: tuned, paper, or a TOML file of your own.
         settings: More settings, such as learner.alpha=0.1.
-        episodes: Deterministic episodes that each last policy is judged by.
+        episodes: Deterministic episodes to evaluate each run's last policy with.
         out: The folder of the runs; by default results/audit/<env>/<base>-seed<seed>.
     """
     from rich.table import Table

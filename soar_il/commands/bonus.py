@@ -41,7 +41,7 @@ def bonus(
     if mdp is not None:
         _tabular(mdp, critics, seeds, iterations)
         return
-    from soar_il.commands.deep import resumed
+    from soar_il.commands.resume import resumed
     from soar_il.evaluation import bonus as deep
 
     for folder in runs:

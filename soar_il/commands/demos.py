@@ -12,7 +12,8 @@ from rich.table import Table
 
 from soar_il.demos import convert as sources
 from soar_il.demos import store, summary
-from soar_il.demos.check import examine, notices, raise_first
+from soar_il.demos.alone import notices
+from soar_il.demos.check import examine, raise_first
 from soar_il.demos.format import Demos
 from soar_il.demos.named import parse_keys
 from soar_il.errors import DemoError, DemoWarning
@@ -43,7 +44,7 @@ def _notice(text: object) -> None:
 
 
 def list_(folder: Annotated[Path, tyro.conf.Positional] = Path()) -> None:
-    """The demonstrations in a folder.
+    """List the demonstrations in a folder.
 
     Args:
         folder: Where to look for .demos folders, .npz and .hdf5 files.
@@ -78,13 +79,13 @@ def _row(path: Path) -> tuple[str, str, str]:
 
 
 def info(path: Place, env: str | None = None, plot: Path | None = None, keys: Keys = "") -> None:
-    """What demonstrations hold.
+    """Show what demonstrations contain.
 
     Args:
         path: A .demos folder, an .npz or .hdf5 file, or a Minari id or folder.
-        env: A Gymnasium id to compare bounds with.
+        env: A Gymnasium id whose bounds the values are compared with.
         plot: Where to save a figure (.png or .svg).
-        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
+        keys: What the file calls the arrays: observations=state,actions=u,ends=episode_ends.
     """
     with _warnings_printed():
         demos = Demos.load(path, parse_keys(keys))
@@ -98,13 +99,13 @@ def info(path: Place, env: str | None = None, plot: Path | None = None, keys: Ke
 
 
 def check(path: Place, env: str, strict: bool = False, keys: Keys = "") -> None:
-    """Whether demonstrations can be of an environment; stops at what cannot be right.
+    """Check whether demonstrations can be from an environment; stop at what cannot be right.
 
     Args:
         path: A .demos folder, an .npz or .hdf5 file, or a Minari id or folder.
         env: The Gymnasium id.
-        strict: Stop at notices too.
-        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
+        strict: Also stop at notices, which are only suspicions.
+        keys: What the file calls the arrays: observations=state,actions=u,ends=episode_ends.
     """
     with _warnings_printed():
         demos = Demos.load(path, parse_keys(keys))
@@ -134,17 +135,17 @@ def convert(
     keys: Keys = "",
     overwrite: bool = False,
 ) -> None:
-    """Bring demonstrations into soar-il's format, or out of it.
+    """Convert demonstrations to soar-il's format, or from it to .npz.
 
     Args:
         source: A .npz, .npy, .hdf5 or .demos path, or the id or folder of a local Minari dataset.
         target: A .demos folder or an .npz file to write.
-        shift: 0 where row t is (s_t, a_t); 1 where it is (s_{t+1}, a_t).
-        actions: The .npy with the actions, where source is an .npy.
-        env: The environment's id, for the provenance.
-        who: Who the expert is, for the provenance.
-        keys: Other names of arrays: observations=state,actions=u,ends=episode_ends.
-        overwrite: Replace the target.
+        shift: 0 if row t holds (s_t, a_t); 1 if it holds (s_{t+1}, a_t).
+        actions: The .npy file with the actions, if the source is an .npy file.
+        env: The environment's id, to be noted in the file.
+        who: Who the expert is, to be noted in the file.
+        keys: What the file calls the arrays: observations=state,actions=u,ends=episode_ends.
+        overwrite: Replace the target if it exists.
     """
     with _warnings_printed():
         demos = sources.read(source, shift, actions, parse_keys(keys))
@@ -168,13 +169,13 @@ def record(
 
     Args:
         env: The environment's id; `soar expert table` lists the shipped experts.
-        run: A run directory, in place of an environment: its last policy is recorded.
-        at: With a run: its policy after that many steps.
+        run: A run directory instead of an environment: record its last policy.
+        at: With a run: record its policy after that many steps instead of the last.
         out: A .demos folder or an .npz file to write; by default <env>.demos.
-        trajectories: How many.
-        deterministic: The policy's mode, or draws from it.
-        seed: Of the starts and draws; the same seed gives the same trajectories.
-        overwrite: Replace what is there.
+        trajectories: How many trajectories to record.
+        deterministic: Take the policy's mode at each step; otherwise draw from it.
+        seed: The seed of start states and draws; the same seed gives the same trajectories.
+        overwrite: Replace the file if it exists.
     """
     from soar_il.envs.ids import file_name
     from soar_il.experts import record as recorder

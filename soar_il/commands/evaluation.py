@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from soar_il.commands.deep import Folder
+from soar_il.commands.asked import Folder
 from soar_il.errors import ConfigError
 from soar_il.terminal.progress import console
 
@@ -18,14 +18,14 @@ def evaluate(
     at: Annotated[tuple[int, ...], tyro.conf.arg(metavar="STEPS [STEPS ...]")] = (),
     as_json: Annotated[bool, tyro.conf.arg(name="json")] = False,
 ) -> None:
-    """The true return of a run's policies, on environments of its own.
+    """Measure the true return of a run's policies.
 
     Args:
         run_dir: The run directory.
-        episodes: Episodes for each policy, deterministic and stochastic each.
-        seed: Of the evaluation; training cannot see it.
-        last: Only the last policy, or every snapshot.
-        at: Instead the snapshots after these numbers of steps, 0 for the start.
+        episodes: Episodes for each policy: so many deterministic, and so many stochastic.
+        seed: The seed of the evaluation; training never uses these episodes.
+        last: Evaluate only the last policy; otherwise every snapshot.
+        at: Evaluate the snapshots after these numbers of steps instead; 0 is the start.
         as_json: Print a line of JSON for each policy, as scores.jsonl has them, and nothing else.
     """
     if episodes < 1:

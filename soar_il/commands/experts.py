@@ -5,10 +5,10 @@ from typing import Annotated
 
 import tyro
 
-from soar_il.commands.asked import assigned, check_episodes, check_steps
-from soar_il.commands.deep import Assignments, Folder, go, say, show, started
+from soar_il.commands.asked import Assignments, Folder, assigned, check_episodes, check_steps
+from soar_il.commands.train import go, show, started
 from soar_il.envs.ids import file_name
-from soar_il.terminal.progress import console
+from soar_il.terminal.progress import console, say
 
 Env = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
 
@@ -30,12 +30,12 @@ def train(
     Args:
         env: A Gymnasium id with flat continuous spaces.
         steps: Environment steps.
-        seed: Of every random draw.
+        seed: The seed of all random draws.
         preset: tuned, paper, or a TOML file of your own.
         settings: More settings, such as learner.batch=100.
         out: The run directory; by default results/experts/<env>-seed<seed>.
         evaluate_every: Environment steps between evaluations of the policy; 0 for none.
-        episodes: Episodes of an evaluation, deterministic and stochastic each.
+        episodes: Episodes of an evaluation: so many deterministic, and so many stochastic.
         checkpoint_every: Environment steps between checkpoints.
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
     """
@@ -56,12 +56,13 @@ def train(
 def keep(run_dir: Folder, out: Path = Path("policies"), episodes: int = 64) -> None:
     """Keep the best policy of an expert's run, with a card that says what it is.
 
-    The best by the evaluations of the run; its return is then measured on episodes of its own.
+    The best is that of the highest return in the run's evaluations. Its return is then measured
+    again, on other episodes.
 
     Args:
         run_dir: The run directory of `soar expert train`.
-        out: Where the policy and its card go.
-        episodes: Episodes of the measurement.
+        out: The folder for the policy and its card.
+        episodes: Episodes to measure its return with.
     """
     from soar_il.experts import shipped
 
@@ -73,7 +74,7 @@ def keep(run_dir: Folder, out: Path = Path("policies"), episodes: int = 64) -> N
 
 
 def curves(out: Path = Path("results") / "experts") -> None:
-    """Draw how the shipped experts were trained, beside the paper's.
+    """Draw the training curves of the shipped experts, with the paper's returns.
 
     Args:
         out: The folder for the figure, as SVG and PNG.
@@ -89,11 +90,11 @@ def curves(out: Path = Path("results") / "experts") -> None:
 
 
 def table(episodes: int = 64, seed: int = 2) -> None:
-    """The paper's expert table, with the shipped experts measured beside it.
+    """Measure the shipped experts and show their returns beside the paper's.
 
     Args:
-        episodes: Episodes for each expert, deterministic.
-        seed: Of the evaluation.
+        episodes: Deterministic episodes for each expert.
+        seed: The seed of the evaluation.
     """
     from rich.table import Table
 

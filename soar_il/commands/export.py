@@ -2,11 +2,8 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
 
-import tyro
-
-Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+from soar_il.commands.asked import Folder
 
 
 def export(

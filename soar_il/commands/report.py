@@ -21,18 +21,18 @@ def report(
     poster: Path | None = None,
     marks: Path | None = None,
 ) -> None:
-    """Who is ahead and by how much: any two arms compared, with figures and tables, on one page.
+    """Write one page about runs: which method is ahead, by how much, with figures and tables.
 
-    Writes index.html, one page without network, and the same as figures/ (SVG, PNG), tables/
+    Writes index.html, which needs no network, and the same as figures/ (SVG, PNG), tables/
     (Markdown, CSV) and report.md. Missing and failed runs are named, never averaged over.
 
     Args:
         folders: Folders of sweeps or runs, or a sweep's .sweep.json; several make one report.
         out: Folder for the report; by default report/ beside what it is about.
-        title: Of the page; by default what the sweeps are called.
+        title: The page's title; by default the sweeps' titles.
         expert_returns: What the expert of an environment of your own reaches, so that returns can
             be normalised: 3500, or Own-v0=3500 where there are several environments.
-        poster: Write one wide figure instead of the page, a panel an environment; a .png or .svg.
+        poster: Write one wide figure instead, a panel for each environment: a .png or .svg.
         marks: A TOML file of what others published, for the poster: [[marks]] with env, method,
             steps to 0.9 of the expert, and source.
     """

@@ -18,9 +18,9 @@ def settings(
 
     Args:
         base: The base method.
-        env: The environment that the preset is for.
+        env: The environment; a preset may have other values for it.
         preset: tuned, paper, or a TOML file of your own.
-        algorithm: The actor-critic.
+        algorithm: The actor-critic: sac or td3.
     """
     from rich.table import Table
 

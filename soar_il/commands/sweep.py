@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from soar_il.errors import ConfigError, SoarError
+from soar_il.files import Fields
 from soar_il.terminal.progress import console
 
 if TYPE_CHECKING:
@@ -29,18 +30,18 @@ def sweep(
 ) -> None:
     """Run an experiment: every combination of its grid, one process a core.
 
-    Start it again after anything: what is finished stays, what was interrupted goes on from its
-    checkpoint. `soar report` makes the page.
+    After an interruption start it again: finished jobs are kept, and the others go on from their
+    checkpoints. `soar report` makes a page of the results.
 
     Args:
         file: A TOML file of your own, or the name of one that comes with the package: first.
         out: Folder for the runs; by default results/ and what the file says, or its name.
-        workers: Jobs at a time; 0 for one a core.
-        only: Parts of names: run the jobs that have one of them.
-        dry_run: Print the jobs and how long they may take, and stop.
-        ray: Run on a Ray cluster (needs the extra soar-il[ray]): at this address, or without one on
-            a cluster that is started here.
-        list_: List the files that come with the package, and stop.
+        workers: How many jobs run at a time; 0 for one a core.
+        only: Run only jobs whose names contain one of these.
+        dry_run: Print the jobs and an estimate of their time, then stop.
+        ray: Run on a Ray cluster (needs the extra soar-il[ray]): give its address, or none to start
+            a cluster on this machine.
+        list_: List the files that come with the package, then stop.
     """
     if file is not None:
         console.print(f"reading {file}", markup=False, soft_wrap=True)
@@ -97,25 +98,25 @@ def _list() -> None:
 
 def kinds() -> "dict[str, Kind]":
     """The commands that a sweep can run, by name."""
-    from soar_il.commands import deep, experts, tabular
+    from soar_il.commands import experts, tabular, train
     from soar_il.sweep.kinds import kind
 
     known = (
-        kind("train", deep.train, needs=("env", "base"), resolve=_imitator),
+        kind("train", train.train, needs=("env", "base"), resolve=_imitator),
         kind("expert train", experts.train, needs=("env",), resolve=_expert),
         kind("tabular", tabular.tabular),
     )
     return {each.name: each for each in known}
 
 
-def _imitator(options: dict[str, Any], nested: dict[str, Any]) -> Any:
+def _imitator(options: Fields, nested: Fields) -> Any:
     """The settings that `soar train` arrives at."""
     from soar_il import configure
 
     return configure.resolve(options["base"], options["env"], options["preset"], **nested)
 
 
-def _expert(options: dict[str, Any], nested: dict[str, Any]) -> Any:
+def _expert(options: Fields, nested: Fields) -> Any:
     """The settings that `soar expert train` arrives at."""
     from soar_il.experts import sac
 

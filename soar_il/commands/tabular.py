@@ -23,7 +23,7 @@ def tabular(
     preset: str = "paper",
     out: Path = Path("results/tabular"),
 ) -> None:
-    """The hard-exploration experiment: what is learned, for several numbers of critics L.
+    """Run tabular SOAR-IL (Algorithm 2) for several numbers of critics L.
 
     Prints a table, writes ablation.json (the curves of all runs), ablation.csv (where each run
     ended), ablation.svg and ablation.png.
@@ -31,10 +31,11 @@ def tabular(
     Args:
         critics: Numbers of critics L to compare.
         seeds: How many runs for each L; they use the seeds 0, 1, ...
-        iterations: K, the iterations of each run; the preset's unless given.
+        iterations: K, the iterations of each run; by default the preset's.
         mdp: hard-exploration, hard-exploration-as-released, garnet, chain, deep-sea, or a Gymnasium
-            toy-text id such as FrozenLake-v1; the preset's unless given.
-        rule: How the L estimates become one; the preset's unless given.
+            toy-text id such as FrozenLake-v1; by default the preset's.
+        rule: How the L estimates are combined: by their minimum, or by mean minus standard
+            deviation; by default the preset's.
         preset: paper (Algorithm 2 with the paper's numbers), as-released (the released notebook's
             variant), without-plus-two, without-bonus, or a TOML file of your own.
         out: Folder for the results.
@@ -84,9 +85,9 @@ def regret(
     state_only: bool = True,
     out: Path = Path("results/regret"),
 ) -> None:
-    """How fast Regret(K) / K falls, what it is made of, and the theorem's bound beside it.
+    """Measure how fast Regret(K) / K falls, its terms, and the theorem's bound.
 
-    For each K a run of its own, with K expert samples. Prints a table with the slope on log-log
+    Each K is a separate run with K expert samples. Prints a table with the slope on log-log
     axes, writes regret.json, regret.csv (a row for each run), regret.svg and regret.png.
 
     Args:
@@ -95,11 +96,11 @@ def regret(
         smallest: The smallest K.
         largest: The largest K; there are two values of K a decade.
         seeds: How many runs for each K.
-        first_seed: They use the seeds from this one on; the practical constants were chosen by
-            looking at the seeds 0 to 7, so report others.
+        first_seed: The first of these seeds. The practical constants were chosen on seeds 0 to 7:
+            report others.
         constants: theory (L, eta, alpha and the bound of the theorems), or practical (L = 3,
             eta = 40 / sqrt(K); no bound holds for so few critics).
-        state_only: Whether the expert's actions stay hidden.
+        state_only: Show the learner only the expert's states, not its actions.
         out: Folder for the results.
     """
     from soar_il import provenance

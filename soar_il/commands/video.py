@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soar_il.commands.deep import Folder, say
+from soar_il.commands.asked import Folder
 from soar_il.errors import ConfigError
+from soar_il.terminal.progress import say
 
 if TYPE_CHECKING:
     from soar_il.evaluation.video import Clip
@@ -19,14 +20,14 @@ def video(
 ) -> None:
     """Show the last policy of a run beside the expert, without a screen.
 
-    Beside the shipped expert of the environment, else beside a demonstration of the run, else
-    alone. MP4 with the extra soar-il[video], GIF without.
+    It is shown beside the environment's shipped expert; if there is none, beside a demonstration of
+    the run; if that cannot be drawn, alone. MP4 with the extra soar-il[video], otherwise GIF.
 
     Args:
         run_dir: The run directory.
         out: The file to write (.mp4 or .gif); by default video.mp4 or video.gif in the run.
-        seed: Of the episode's start.
-        seconds: The longest it may be, in the environment's own time.
+        seed: The seed of the episode.
+        seconds: The greatest length of the video, in the environment's own time.
         stages: How many policies of the run to show, from its first to its last.
     """
     from soar_il.evaluation import rendering

@@ -1,7 +1,6 @@
 """Every check of demonstrations against an environment, and which of them could be made."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
@@ -9,34 +8,13 @@ import numpy as np
 
 from soar_il import provenance
 from soar_il.demos import align, fit, motion, starts
+from soar_il.demos.alone import Check, Notice, data_alone
 from soar_il.demos.format import Demos
 from soar_il.demos.probe import Probe, probe
 from soar_il.envs import blind
 from soar_il.errors import DemoError, EnvError
 
 SHOWN = 6  # coordinates in a message
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something a person should know; it does not stop anything."""
-
-    what: str
-    where: str = ""
-    do: str = ""
-
-    def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text} ({self.do})" if self.do else text
-
-
-@dataclass(frozen=True)
-class Check:
-    """One question: what was found, or what was lacking to answer it."""
-
-    name: str
-    found: tuple[Notice, ...] = ()
-    lacking: str = ""
 
 
 def check(demos: Demos, env: blind.Source, strict: bool = False) -> list[Notice]:
@@ -67,7 +45,7 @@ def examine(demos: Demos, env: blind.Source) -> list[Check]:
         if not isinstance(env, gymnasium.Env):
             made.close()
     known = motion.usable(motion.rules(seen), motion.rows(demos))
-    checks = [Check("sizes and bounds"), _data_alone(demos), _ends(demos, limit, name)]
+    checks = [Check("sizes and bounds"), data_alone(demos), _ends(demos, limit, name)]
     checks += [_starts(demos, seen), _scale(demos, seen, known)]
     checks += [*_movement(demos, known, name, scaled=bool(checks[-1].found))]
     return [*checks, _pairs(demos, seen, known), *_simulator(demos, made)]
@@ -266,48 +244,3 @@ def _pairs(demos: Demos, seen: Probe, known: list[motion.Rule]) -> Check:
         return Check(this)
     what, do = align.SAID[by]
     return Check(this, (Notice(what, "actions", do),))
-
-
-def notices(demos: Demos) -> list[Notice]:
-    """What looks wrong in the data alone."""
-    found = list(_data_alone(demos).found)
-    if wrong := align.suspicion(demos):
-        found.append(Notice(wrong[0], "actions", wrong[1]))
-    return found
-
-
-def _data_alone(demos: Demos) -> Check:
-    found = []
-    if copies := duplicates(demos):
-        first, second = copies[0]
-        found.append(
-            Notice(
-                f"{len(copies)} of {len(demos)} repeat another",
-                f"trajectory {second} is trajectory {first} again",
-                "fewer than they seem: leave the copies out",
-            )
-        )
-    padded = [i for i, s in enumerate(demos.observations) if len(s) > 2 and not s[-2:].any()]
-    if padded:
-        found.append(
-            Notice(
-                f"{len(padded)} of {len(demos)} end in observations that are all zero",
-                f"trajectory {padded[0]}",
-                "padding? give lengths",
-            )
-        )
-    everything = np.zeros((0, 1)) if demos.actions is None else np.concatenate(demos.actions)
-    if len(everything) > 1 and (everything == everything[0]).all():
-        found.append(Notice("all actions are equal", "actions", "are they the expert's?"))
-    return Check("repeats and padding", tuple(found))
-
-
-def duplicates(demos: Demos) -> list[tuple[int, int]]:
-    """Pairs (first, again) of trajectories with the same observations."""
-    seen: dict[bytes, int] = {}
-    pairs = []
-    for i, states in enumerate(demos.observations):
-        first = seen.setdefault(states.tobytes(), i)
-        if first != i:
-            pairs.append((first, i))
-    return pairs

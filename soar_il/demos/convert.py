@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from soar_il.demos import align, hdf5, memory, named, npz, places, safe, store
 from soar_il.demos.format import Demos
 from soar_il.demos.named import Keys
 from soar_il.demos.validate import naming, numbers
 from soar_il.errors import DemoError, DemoWarning
+from soar_il.files import Fields
 
 INSTALL = "pip install 'soar-il[minari]'"
 MINARI = "minari/"  # before an id, says what it is an id of
@@ -31,7 +31,7 @@ def from_tensors(
     shift: int,
     lengths: Any = None,
     terminated: Any = None,
-    about: dict[str, Any] | None = None,
+    about: Fields | None = None,
 ) -> Demos:
     """The [N, T, d] arrays of f-IRL and SOAR.
 
@@ -49,7 +49,7 @@ def from_rollouts(
     actions: Any,
     dones: Any,
     truncated: Any = None,
-    about: dict[str, Any] | None = None,
+    about: Fields | None = None,
 ) -> Demos:
     """Steps of parallel environments that restart by themselves, as Stable-Baselines3 keeps them.
 
@@ -259,6 +259,6 @@ def _kind(path: Path) -> str:
     return "minari"
 
 
-def _npy(path: Path) -> npt.NDArray[Any]:
+def _npy(path: Path) -> np.ndarray:
     with naming(path), safe.regular(path) as (file, size):
         return safe.npy(file, size)

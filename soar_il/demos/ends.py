@@ -1,7 +1,6 @@
 """Where trajectories end, and which the environment ended, from what files say of it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +8,7 @@ import numpy.typing as npt
 from soar_il.demos.layout import whole_numbers
 from soar_il.errors import DemoError
 
-Array = npt.NDArray[Any]
+Array = np.ndarray
 Bools = npt.NDArray[np.bool_]
 
 

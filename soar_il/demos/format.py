@@ -13,6 +13,7 @@ import numpy.typing as npt
 from soar_il.demos import layout, validate
 from soar_il.demos.validate import BoolArray, FloatArray
 from soar_il.errors import DemoError, DemoWarning
+from soar_il.files import Fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class Demos:
     observations: tuple[FloatArray, ...]
     actions: tuple[FloatArray, ...] | None
     terminated: BoolArray
-    about: dict[str, Any] = field(default_factory=dict)
+    about: Fields = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         states = _tuple("observations", self.observations)
@@ -50,7 +51,7 @@ class Demos:
         actions: Any = None,
         lengths: Any = None,
         terminated: Any = None,
-        about: dict[str, Any] | None = None,
+        about: Fields | None = None,
         *,
         shift: int = 0,
     ) -> "Demos":
@@ -210,5 +211,5 @@ def _tuple(name: str, arrays: Any) -> tuple[FloatArray, ...]:
     return tuple(validate.numbers(part, f"trajectory {i}, {name}") for i, part in enumerate(arrays))
 
 
-def _noted(about: dict[str, Any], what: str) -> dict[str, Any]:
+def _noted(about: Fields, what: str) -> Fields:
     return about | {"history": [*about.get("history", []), what]}

@@ -9,7 +9,7 @@ and speaks only where the other one is clearly better and good.
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,10 +81,10 @@ def rules(seen: Probe) -> list[Rule]:
 def _terms_of(standard: Array, y: Array, half: int) -> tuple[list[int], Array, float, float]:
     """Columns that explain y in the first half, one by one, and the error in the second."""
     middle = float(y[:half].mean())
-    wanted: npt.NDArray[Any] = y[:half] - middle
+    wanted: np.ndarray = y[:half] - middle
     left = wanted
     columns: list[int] = []
-    weights: npt.NDArray[Any] = np.zeros(0)
+    weights: np.ndarray = np.zeros(0)
     for _ in range(MOST_TERMS):
         best = int(np.abs(left @ standard[:half]).argmax())
         trial = [*columns, best]

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from soar_il.demos import align, ends, layout
 from soar_il.demos.format import Demos
 from soar_il.demos.validate import FloatArray, is_reward, numbers
 from soar_il.errors import DemoError, DemoWarning, closest
+from soar_il.files import Fields
 
-Array = npt.NDArray[Any]
+Array = np.ndarray
 Keys = Mapping[str, str]
 
 NAMES = {  # what we call it: what files call it
@@ -135,7 +135,7 @@ def say_what_is_left_out(choices: Iterable[Choice], path: object) -> None:
 
 
 def demos(
-    several: list[dict[str, Array]], about: dict[str, Any], shift: int = 0, one: bool = False
+    several: list[dict[str, Array]], about: Fields, shift: int = 0, one: bool = False
 ) -> Demos:
     """From arrays by field: one set of all trajectories, or with ``one`` a set for each."""
     if not several:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from soar_il import files
 from soar_il.demos import named, safe
@@ -16,6 +15,7 @@ from soar_il.demos.format import Demos
 from soar_il.demos.named import Keys
 from soar_il.demos.validate import naming
 from soar_il.errors import DemoError
+from soar_il.files import Fields
 
 ABOUT = "about_json"
 
@@ -39,12 +39,12 @@ def read(path: Path | str, shift: int = 0, keys: Keys | None = None) -> Demos:
     return demos if own else named.suspect(demos, path)
 
 
-def _member(opened: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+def _member(opened: zipfile.ZipFile, name: str) -> np.ndarray:
     with naming(name):
         return safe.member(opened, name)
 
 
-def _about(data: npt.NDArray[Any]) -> dict[str, Any]:
+def _about(data: np.ndarray) -> Fields:
     if data.dtype != np.uint8:
         raise DemoError(f"is {data.dtype}", ABOUT, "give UTF-8 bytes as uint8")
     with naming(ABOUT):

@@ -8,13 +8,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from soar_il import files
 from soar_il.errors import DemoError, StorageError
+from soar_il.files import Fields
 
 MIB = 2**20
 NPY_HEADER = re.compile(
@@ -40,7 +40,7 @@ def regular(path: Path) -> Iterator[tuple[BinaryIO, int]]:
         yield opened
 
 
-def json_object(data: bytes) -> dict[str, Any]:
+def json_object(data: bytes) -> Fields:
     """A JSON object."""
     try:
         return files.json_object(data, "")
@@ -48,7 +48,7 @@ def json_object(data: bytes) -> dict[str, Any]:
         raise DemoError(error.what, do=AGAIN) from None
 
 
-def npy(stream: IO[bytes], size: int) -> npt.NDArray[Any]:
+def npy(stream: IO[bytes], size: int) -> np.ndarray:
     """The array in ``size`` bytes of .npy.
 
     The header is matched, not evaluated, and must announce exactly the bytes that are there.
@@ -81,7 +81,7 @@ def npy(stream: IO[bytes], size: int) -> npt.NDArray[Any]:
     data = stream.read(wanted)
     if len(data) != wanted:
         raise DemoError(f"ends after {len(data):,} of {wanted:,} bytes", do=AGAIN)
-    array: npt.NDArray[Any] = np.frombuffer(data, dtype=dtype)
+    array: np.ndarray = np.frombuffer(data, dtype=dtype)
     return array.reshape(shape, order="F" if fortran == "True" else "C")
 
 
@@ -134,7 +134,7 @@ def _check_members(opened: zipfile.ZipFile, size: int) -> None:
         raise DemoError(f"would grow from {size:,} to {inflated:,} bytes", do=AGAIN)
 
 
-def member(opened: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+def member(opened: zipfile.ZipFile, name: str) -> np.ndarray:
     """One array of an .npz."""
     with opened.open(f"{name}.npy") as stream:
         return npy(stream, opened.getinfo(f"{name}.npy").file_size)

@@ -4,10 +4,8 @@ import hashlib
 import struct
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
@@ -16,6 +14,7 @@ from soar_il.demos import safe
 from soar_il.demos.format import Demos
 from soar_il.demos.validate import is_reward, naming
 from soar_il.errors import DemoError, StorageError
+from soar_il.files import Fields
 
 FORMAT, VERSION = "soar-il demos", 1
 DATA, MANIFEST = "data.safetensors", "manifest.json"
@@ -73,8 +72,8 @@ def _refuse_to_replace(path: Path, overwrite: bool) -> None:
         raise DemoError("exists and is not a folder of demonstrations", do="choose another name")
 
 
-def _tensors(demos: Demos) -> dict[str, npt.NDArray[Any]]:
-    tensors: dict[str, npt.NDArray[Any]] = {
+def _tensors(demos: Demos) -> dict[str, np.ndarray]:
+    tensors: dict[str, np.ndarray] = {
         "observations": np.concatenate(demos.observations),
         "lengths": demos.lengths,
         "terminated": demos.terminated,
@@ -88,7 +87,7 @@ def _shapes(demos: Demos) -> dict[str, list[int]]:
     return {name: list(tensor.shape) for name, tensor in _tensors(demos).items()}
 
 
-def _manifest(demos: Demos, data: bytes) -> dict[str, Any]:
+def _manifest(demos: Demos, data: bytes) -> Fields:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -129,7 +128,7 @@ def read(path: Path) -> Demos:
     return demos
 
 
-def manifest(path: Path) -> dict[str, Any]:
+def manifest(path: Path) -> Fields:
     """What a folder says of itself, its data unread."""
     with naming(MANIFEST):
         with safe.regular(path / MANIFEST) as (file, size):
@@ -150,7 +149,7 @@ def manifest(path: Path) -> dict[str, Any]:
     return said
 
 
-def _unsealed(data: bytes) -> dict[str, Any]:
+def _unsealed(data: bytes) -> Fields:
     """Earlier manifests have no seal; of a damaged one only an unknown name may be left."""
     try:
         said = seal.opened(data, "")
@@ -161,7 +160,7 @@ def _unsealed(data: bytes) -> dict[str, Any]:
     return said
 
 
-def _read_data(path: Path, said: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
+def _read_data(path: Path, said: Fields) -> dict[str, np.ndarray]:
     with naming(DATA):
         with safe.regular(path) as (file, size):
             if size != said.get("bytes"):

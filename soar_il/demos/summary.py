@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from rich.markup import escape
 from rich.table import Table
 
-from soar_il.demos.check import duplicates, spaces
+from soar_il.demos.alone import duplicates
+from soar_il.demos.check import spaces
 from soar_il.demos.format import Demos
 from soar_il.errors import DemoError
 
@@ -95,7 +95,7 @@ def figure(demos: Demos, path: Path | str, title: str = "") -> Path:
     return path
 
 
-def _ranges(axes: Any, percentiles: npt.NDArray[Any], size: int) -> None:
+def _ranges(axes: Any, percentiles: np.ndarray, size: int) -> None:
     x = np.arange(percentiles.shape[1])
     axes.vlines(x, percentiles[0], percentiles[4], color="0.7")
     axes.vlines(x, percentiles[1], percentiles[3], color="0.2", linewidth=3)

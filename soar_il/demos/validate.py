@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from soar_il.errors import DemoError
+from soar_il.files import Fields
 
 FloatArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
@@ -35,7 +36,7 @@ def is_reward(name: str) -> bool:
     return bool(re.search(r"reward|return|^rews?$|^rtg$", name, re.IGNORECASE))
 
 
-def plain(array: Any, where: str) -> npt.NDArray[Any]:
+def plain(array: Any, where: str) -> np.ndarray:
     """Anything array-like as an array, hiding nothing."""
     if isinstance(array, np.ma.MaskedArray):
         raise DemoError("is a masked array", where, "cut what is masked, and give lengths")
@@ -139,12 +140,12 @@ def _parts(field: str, arrays: Sequence[FloatArray]) -> None:
             )
 
 
-def provenance(about: Any) -> dict[str, Any]:
+def provenance(about: Any) -> Fields:
     """A copy of ``about`` as JSON would give it back."""
     if not isinstance(about, dict):
         raise DemoError(f"is {type(about).__name__}", "about", "give a dictionary")
     try:
-        copy: dict[str, Any] = json.loads(json.dumps(about, allow_nan=False))
+        copy: Fields = json.loads(json.dumps(about, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise DemoError(f"is not JSON ({error})", "about", "keep to text, numbers, lists") from None
     if not isinstance(copy.get("history", []), list):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -50,15 +50,15 @@ class Collector(NamedTuple):
     spec: Spec
     algorithm: Algorithm
     s: Settings
-    finish: Callable[[Trajectory], Any] = same  # what is kept of an episode
+    finish: Callable[[Trajectory], Tree] = same  # what is kept of an episode
 
-    def collect(self, pi: Played, key: PRNGKey, left: int | None = None) -> list[Any]:
+    def collect(self, pi: Played, key: PRNGKey, left: int | None = None) -> list[Tree]:
         """Episodes until there are enough steps and enough episodes; a trial, if due, is first.
 
         ``left`` is how many steps the run still has: with the episode that reaches it, it is over.
         """
         uniform, wanted = self._uniform(pi), self.wanted(pi)
-        taus: list[Any] = []
+        taus: list[Tree] = []
         if isinstance(pi.trial, Trial) and not uniform and trial.due(pi.trial, self.s.trial_every):
             player = trial.player(pi.trial, self.algorithm.kept(pi.policy))
             taus.append(self.play(player, key, 0, noisy=False))
@@ -84,7 +84,7 @@ class Collector(NamedTuple):
     def _uniform(self, pi: Played) -> bool:
         return int(pi.updates) == 0 and not pi.cloned
 
-    def play(self, layers: Layers | None, key: PRNGKey, number: int, noisy: bool = True) -> Any:
+    def play(self, layers: Layers | None, key: PRNGKey, number: int, noisy: bool = True) -> Tree:
         """One episode by a policy, or by the uniform one where there are no layers."""
         shape = (self.env.horizon, self.spec.action)
         seed, normal, uniform = (np.asarray(x) for x in _draws(key, number, shape))

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from soar_il.bases.api import EVERYTHING, Recent, half_recent
-from soar_il.engine.replay import Replay
+from soar_il.engine.data import Replay
 from soar_il.learners.settings import Settings
 from soar_il.types import Batch, Count, PRNGKey, Transitions
 

@@ -1,7 +1,5 @@
 """The guard: a state with a NaN or an infinity is never handed on."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
@@ -14,7 +12,7 @@ def _finite(tree: Tree) -> Tree:
     return jax.tree.map(lambda x: jnp.all(jnp.isfinite(x)), tree)
 
 
-def require_finite(tree: dict[str, Any], seen: Metrics) -> None:
+def require_finite(tree: dict[str, Tree], seen: Metrics) -> None:
     """Every array of the tree and every metric is finite, or an error names those that are not."""
     flags = jax.device_get(_finite((tree, seen)))
     named = jax.tree_util.tree_leaves_with_path({**flags[0], "metrics": flags[1]})

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from soar_il import soar
 from soar_il.bases.api import Base, Cost
+from soar_il.engine.data import Replay
 from soar_il.engine.draws import Draws
-from soar_il.engine.replay import Replay
 from soar_il.learners.api import Algorithm
 from soar_il.learners.settings import Settings
 from soar_il.networks import gaussian
@@ -22,7 +21,7 @@ from soar_il.types import Array, Metrics, PRNGKey, Spec, Tree
 def compiled_update(base: Base, spec: Spec) -> Callable[..., tuple[Cost, Metrics]]:
     """Line 6: (cost, expert, data, layers of the policy, key) -> cost, seen."""
 
-    def update(cost: Cost, expert: Tree, data: Tree, layers: Tree, key: PRNGKey) -> Any:
+    def update(cost: Cost, expert: Tree, data: Tree, layers: Tree, key: PRNGKey) -> Tree:
         if base.needs.log_pi:
             return base.update(cost, expert, data, key, partial(gaussian.log_pi, layers, spec))
         return base.update(cost, expert, data, key)
@@ -58,7 +57,7 @@ def compiled_improve(
     """
     learner = algorithm.learner(base, spec, s)
 
-    def many(c: Tree, pi: Tree, cost: Cost, data: Any, expert: Any, key: Streams) -> Any:
+    def many(c: Tree, pi: Tree, cost: Cost, data: Tree, expert: Tree, key: Streams) -> Tree:
         wanted = jnp.round(s.updates_per_step * data.new_steps).astype(jnp.int32)
         draws = Draws(data, expert, s, base.needs.demonstrations)
 
@@ -66,13 +65,13 @@ def compiled_improve(
             now = Streams(jax.random.fold_in(key.key, n))
             return soar.improve(learner, c, pi, cost, draws, now)
 
-        def body(carry: Any) -> Any:
+        def body(carry: Tree) -> Tree:
             n, _, c, pi, sums = carry
             c, pi, seen = step(c, pi, n)
             fine = jnp.isfinite(seen["critic_loss"] + seen["actor_loss"])
             return n + 1, fine, c, pi, jax.tree.map(jnp.add, sums, seen)
 
-        def going(carry: Any) -> Array:
+        def going(carry: Tree) -> Array:
             return (carry[0] < wanted) & carry[1]
 
         shapes = jax.eval_shape(step, c, pi, jnp.int32(0))[2]

@@ -1,6 +1,6 @@
 """The parts of Algorithm 1 for networks (Algorithm 6 in the paper: Base Method + SOAR)."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from soar_il.bases.api import Base, Cost
 from soar_il.engine import replay, trial
 from soar_il.engine.collect import Collector, Played
+from soar_il.engine.data import Replay
 from soar_il.engine.guard import require_finite
 from soar_il.engine.loop import compiled_actions, compiled_improve, compiled_update
-from soar_il.engine.replay import Replay
 from soar_il.engine.trial import Trial
 from soar_il.learners import critics
 from soar_il.learners.api import Algorithm
@@ -69,14 +69,14 @@ def parts(kit: Kit, expert: Tree, collector: Collector) -> Parts:
         return replay.add(data, [collector.view.treat(tau) for tau in taus], steps)
 
     def update_cost(
-        cost: Cost, expert: Tree, taus: Any, data: Any, pi: Played, key: PRNGKey
+        cost: Cost, expert: Tree, taus: Tree, data: Tree, pi: Played, key: PRNGKey
     ) -> tuple[Cost, Metrics]:
         new, seen = fit_cost(cost, expert, data, algorithm.acting(pi.policy), key)
         require_finite({"cost": new}, seen)
         return new, {**seen, "steps": data.steps, "trajectories": data.trajectories}
 
     def improve(
-        c: Tree, pi: Played, cost: Cost, data: Any, key: Streams
+        c: Tree, pi: Played, cost: Cost, data: Tree, key: Streams
     ) -> tuple[Tree, Played, Metrics]:
         pi, tried = judged(pi, data)  # which policy is kept
         theirs = actions_of(cost, expert) if joins_expert else None  # the expert's rows
@@ -84,7 +84,7 @@ def parts(kit: Kit, expert: Tree, collector: Collector) -> Parts:
         require_finite({"critics": c, "policy": policy}, seen)
         return c, pi._replace(policy=policy, updates=pi.updates + done), seen | tried
 
-    def judged(pi: Played, data: Any) -> tuple[Played, Metrics]:
+    def judged(pi: Played, data: Tree) -> tuple[Played, Metrics]:
         if not s.trial_every:
             return pi, {}
         current = algorithm.kept(pi.policy)

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from soar_il.engine.replay import Replay
+from soar_il.engine.data import Replay
 from soar_il.learners.settings import Settings
 from soar_il.networks.mlp import Layers
 from soar_il.types import Array, Bool, Count, Float, Scalar, Spec, Tree

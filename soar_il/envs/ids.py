@@ -10,8 +10,9 @@ import tomllib
 from typing import Any
 
 from soar_il.errors import ConfigError
+from soar_il.files import Fields
 
-Arguments = dict[str, Any]
+Arguments = Fields
 PARTS = re.compile(r"(?P<id>[^()]*)(?:\((?P<inner>.*)\))?", re.DOTALL)
 
 

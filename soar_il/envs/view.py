@@ -9,7 +9,8 @@ worth).
 
 import numpy as np
 
-from soar_il.policy.sight import Sight, Termination
+from soar_il.config import Termination
+from soar_il.policy.sight import Sight
 from soar_il.types import Spec, Trajectory, Treated
 
 

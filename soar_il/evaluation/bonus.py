@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from soar_il import files, optimism
-from soar_il.engine.replay import Replay
+from soar_il.engine.data import Replay
 from soar_il.errors import ConfigError
 from soar_il.learners import critics
 from soar_il.learners.sac import Actor

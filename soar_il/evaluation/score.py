@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -12,6 +12,7 @@ from soar_il.envs import play
 from soar_il.envs.blind import Source
 from soar_il.envs.scored import scored
 from soar_il.errors import ConfigError
+from soar_il.files import Fields
 from soar_il.policy import Policy
 from soar_il.runs.snapshot import act as play_policy
 from soar_il.types import PRNGKey
@@ -70,10 +71,10 @@ class Evaluator:
         returns = np.array([float(np.sum(log.rewards)) for log in self._logs])
         return Score(returns, np.array([len(tau.actions) for tau in taus]))
 
-    def record(self, policy: Policy) -> dict[str, Any]:
+    def record(self, policy: Policy) -> Fields:
         """What scores.jsonl keeps of a snapshot."""
         mode, sample = self.score(policy, True), self.score(policy, False)
-        record: dict[str, Any] = {
+        record: Fields = {
             "k": policy.k,
             "steps": policy.steps,
             "return": float(mode.returns.mean()),

@@ -18,6 +18,7 @@ from soar_il.envs.ids import file_name
 from soar_il.envs.scored import RewardLog, scored
 from soar_il.errors import DemoError, DemoWarning
 from soar_il.experts import scripted, shipped
+from soar_il.files import Fields
 from soar_il.policy import Policy
 from soar_il.runs.snapshot import act
 
@@ -41,7 +42,7 @@ def demonstrate(
     deterministic: bool = True,
     seed: int = 0,
     horizon: int | None = None,
-    about: dict[str, Any] | None = None,
+    about: Fields | None = None,
 ) -> Demos:
     """n episodes of a policy in an environment; ``soar_il.record`` is this function.
 
@@ -178,7 +179,7 @@ def _record(
     n: int,
     seed: int,
     player: Callable[[int], play.Act],
-    about: dict[str, Any],
+    about: Fields,
 ) -> Recorded:
     if not 1 <= n <= MOST:
         raise DemoError(f"{n} episodes asked for", "record", f"ask for 1 to {MOST:,}")

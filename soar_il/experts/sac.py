@@ -16,8 +16,8 @@ from soar_il.build import Built, built, check_sizes, view_for
 from soar_il.configure import Config, from_preset
 from soar_il.engine import parts, replay
 from soar_il.engine.collect import Collector
+from soar_il.engine.data import Replay
 from soar_il.engine.parts import Kit
-from soar_il.engine.replay import Replay
 from soar_il.envs.blind import Source
 from soar_il.envs.scored import scored
 from soar_il.envs.view import View

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from soar_il import files, provenance
 from soar_il.config import package_toml
 from soar_il.errors import ConfigError, StorageError, closest
 from soar_il.evaluation.score import Evaluator
+from soar_il.files import Fields
 from soar_il.policy import Policy
 from soar_il.runs import log
 from soar_il.runs.origin import read_config
@@ -29,14 +30,14 @@ class Row(NamedTuple):
     random: np.ndarray
     returns: np.ndarray
     lengths: np.ndarray
-    card: dict[str, Any]
+    card: Fields
 
 
 def folder() -> Path:
     return Path(str(resources.files("soar_il") / "experts" / "policies"))
 
 
-def cards(where: Path | None = None) -> dict[str, dict[str, Any]]:
+def cards(where: Path | None = None) -> dict[str, Fields]:
     """By environment."""
     found = {}
     for path in sorted((where or folder()).glob("*.json")):
@@ -47,7 +48,7 @@ def cards(where: Path | None = None) -> dict[str, dict[str, Any]]:
     return found
 
 
-def expert(env: str, where: Path | None = None) -> tuple[Policy, dict[str, Any]]:
+def expert(env: str, where: Path | None = None) -> tuple[Policy, Fields]:
     """The shipped policy of an environment and its card; the file must be the card's."""
     where, known = where or folder(), cards(where)
     if env not in known:
@@ -58,7 +59,7 @@ def expert(env: str, where: Path | None = None) -> tuple[Policy, dict[str, Any]]
     return Policy.load(path), known[env]
 
 
-def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
+def keep(run_dir: Path, out: Path, episodes: int) -> Fields:
     """The best snapshot of an expert's run by its evaluations, measured anew, with a card."""
     cfg, scores = read_config(run_dir), log.read(run_dir / "scores.jsonl")
     if not scores:
@@ -94,7 +95,7 @@ def keep(run_dir: Path, out: Path, episodes: int) -> dict[str, Any]:
     return card
 
 
-def _shown(card: dict[str, Any]) -> bytes:
+def _shown(card: Fields) -> bytes:
     """A line for each entry."""
     lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in card.items())
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()

@@ -2,14 +2,14 @@
 
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from soar_il.figures.style import COLOURS, STYLE, roomy, save
+from soar_il.files import Fields
 
-Records = list[dict[str, Any]]
+Records = list[Fields]
 
 
 def training_figure(metrics: Records, scores: Records, title: str, path: Path) -> Path:
@@ -74,7 +74,7 @@ def _references(ax: Axes, scores: Records) -> None:
     ax.axhline(random, color="grey", lw=0.8, ls="--", label="random")
 
 
-def experts_figure(cards: dict[str, dict[str, Any]], paper: dict[str, float], path: Path) -> Path:
+def experts_figure(cards: dict[str, Fields], paper: dict[str, float], path: Path) -> Path:
     """How each expert was trained, the policy that was kept, and the paper's expert."""
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(

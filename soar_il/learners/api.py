@@ -1,11 +1,12 @@
 """What a learner is: how lines 7-11 of Algorithm 1 are done with networks."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from soar_il import soar
+from soar_il.learners.settings import Settings
 from soar_il.networks.mlp import Layers
-from soar_il.types import Batch, PRNGKey, Transitions
+from soar_il.types import Batch, PRNGKey, Transitions, Tree
 
 
 @runtime_checkable
@@ -29,9 +30,9 @@ class Algorithm(NamedTuple):
     those that explore and those that are kept.
     """
 
-    settings: type[Any]  # a subclass of learners.settings.Settings
-    init: Callable[..., Any]  # (key streams, spec, settings) -> critics, policy
+    settings: type[Settings]  # those of every learner, and its own
+    init: Callable[..., tuple[Tree, Tree]]  # (key streams, spec, settings) -> critics, policy
     learner: Callable[..., soar.Learner]  # (base, spec, settings)
-    started: Callable[..., Any]  # (policy, layers, settings) -> a policy with these layers
-    acting: Callable[[Any], Layers]  # policy -> what collects
-    kept: Callable[[Any], Layers]  # policy -> what is evaluated and saved
+    started: Callable[..., Tree]  # (policy, layers, settings) -> a policy with these layers
+    acting: Callable[[Tree], Layers]  # policy -> what collects
+    kept: Callable[[Tree], Layers]  # policy -> what is evaluated and saved

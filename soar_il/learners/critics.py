@@ -1,7 +1,8 @@
 """UpdateCritics and OptimisticQ-NN: L pairs of critics as one stack of 2L networks."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +17,10 @@ from soar_il.networks.mlp import Layers
 from soar_il.terminal.phases import phase
 from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Transitions, Tree
 
+Q = Callable[[Array, Array], tuple[Array, Array]]  # (states, actions) -> optimistic Q, spread
 
-class Policy(NamedTuple):
+
+class OfPolicy(NamedTuple):
     """What a loss of the critics may ask of the policy; see ``Look``."""
 
     value: Callable[[Layers, Array], Array]  # (layers of critics, states) -> [L, 2, B]
@@ -89,13 +92,40 @@ def optimistic_q(
     return optimism.mean_minus_clipped_std(x, sigma), jnp.std(jax.lax.stop_gradient(x), axis=0)
 
 
+def combined(critics: Critics, cost: Cost, s: Settings) -> tuple[Critics, Q]:
+    """Line 10: the optimistic Q of all pairs, as a function."""
+
+    def q(
+        states: Float[Array, "B s"], actions: Float[Array, "B a"]
+    ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
+        return optimistic_q(critics.layers, states, actions, s.sigma, s.layer_norm)
+
+    return critics, q
+
+
+def fitted(
+    critics: Critics,
+    base: Base,
+    cost: Cost,
+    goal: Float[Array, "L B"],
+    batch: Transitions,
+    s: Settings,
+    policy: OfPolicy,
+    key: PRNGKey,
+    expert: Batch | None,
+) -> tuple[Critics, Metrics]:
+    """Lines 7-9: one step of all critics on the base method's loss."""
+    loss, watch = partial(base.critic_loss, cost), partial(base.critic_metrics, cost)
+    return towards(critics, goal, batch, loss, s, policy, key, expert, watch)
+
+
 def towards(
     critics: Critics,
     goal: Float[Array, "L B"],
     batch: Transitions,
     loss: Callable[[Look], Array],
     s: Settings,
-    policy: Policy,
+    policy: OfPolicy,
     key: PRNGKey,
     expert: Batch | None,
     watch: Callable[[Look], Metrics] = lambda look: {},
@@ -154,11 +184,11 @@ def of_the_expert(
 
         return towards(critics, goal, batch, loss, s, no_policy, key, shown)
 
-    no_policy = Policy(none_yet, none_yet, 0.0)
+    no_policy = OfPolicy(none_yet, none_yet, 0.0)
     phase(f"critics of the expert: {steps:,} steps")
     return repeated(once, critics, jnp.int32(steps), key)[0]
 
 
-def none_yet(*given: Any) -> Any:
+def none_yet(*given: object) -> NoReturn:
     """Before the first episode there is no policy to ask."""
     raise ValueError("the loss asks something of a policy, and there is none yet")

@@ -12,16 +12,15 @@ import optax
 
 from soar_il import soar
 from soar_il.bases.api import Base, Cost
-from soar_il.config import check_range
+from soar_il.config import check_range, only_read_with
 from soar_il.learners import critics, settings
 from soar_il.learners.api import Algorithm, Minibatches
-from soar_il.learners.critics import Critics
+from soar_il.learners.critics import Critics, Q
 from soar_il.networks import gaussian
 from soar_il.networks.mlp import Layers
 from soar_il.rng import Streams
 from soar_il.types import Array, Float, Metrics, PRNGKey, Scalar, Spec, Tree
 
-Q = Callable[[Array, Array], tuple[Array, Array]]  # (states, actions) -> optimistic Q, spread
 Prior = Callable[[Array, Array], Array] | None  # (states, actions) -> log q(a|s)
 
 
@@ -31,8 +30,8 @@ class Settings(settings.Settings):
 
     Args:
         alpha: The temperature: weight of the policy's entropy (eta in the paper's actor loss).
-        tune_alpha: Learn alpha so that the entropy stays at its target ...
-        target_entropy: ... which is this for each coordinate of the action.
+        tune_alpha: Whether alpha is learned, so that the entropy stays at its target.
+        target_entropy: The target (tune_alpha), for each coordinate of the action.
     """
 
     alpha: float = 0.2
@@ -43,6 +42,8 @@ class Settings(settings.Settings):
         super().__post_init__()
         check_range(self, ("alpha",), least=0)
         check_range(self, ("target_entropy",), least=-100, most=100)
+        if not self.tune_alpha:
+            only_read_with(self, ("target_entropy",), "tune_alpha = true")
 
 
 class Actor(NamedTuple):
@@ -115,17 +116,10 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
             q = critics.pairs(layers, states, actions, s.layer_norm)
             return q + jnp.expand_dims(soft, -2)
 
-        loss, watch = partial(base.critic_loss, cost), partial(base.critic_metrics, cost)
-        policy = critics.Policy(value, act, jnp.exp(actor.log_alpha))
+        policy = critics.OfPolicy(value, act, jnp.exp(actor.log_alpha))
         expert, own = data.demonstrations(draw), jax.random.fold_in(noise, 2)
-        new, seen = critics.towards(c, goal, batch, loss, s, policy, own, expert, watch)
+        new, seen = critics.fitted(c, base, cost, goal, batch, s, policy, own, expert)
         return new, {**seen, "cost": jnp.mean(costs), "value_outside": outside}
-
-    def optimistic_q(c: Critics, cost: Cost) -> tuple[Critics, Q]:
-        def q(states: Array, actions: Array) -> tuple[Array, Array]:
-            return critics.optimistic_q(c.layers, states, actions, s.sigma, s.layer_norm)
-
-        return c, q
 
     def update_policy(
         actor: Actor, q: Q, cost: Cost, data: Minibatches, key: PRNGKey
@@ -135,7 +129,7 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
         z = jax.random.normal(noise, batch.actions.shape)
         return update_actor(actor, q, log_prior(cost), batch.observations, z, spec, s)
 
-    return soar.Learner(estimate, optimistic_q, update_policy)
+    return soar.Learner(estimate, partial(critics.combined, s=s), update_policy)
 
 
 def soft_value(

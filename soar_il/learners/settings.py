@@ -13,31 +13,33 @@ class Settings:
 
     Args:
         critics: L, the number of pairs of critics; 1 is the base method without SOAR.
-        sigma: The largest standard deviation that optimism may subtract, in units of cost-to-go.
+        sigma: The clip value: the most that optimism subtracts from the mean of the critics, in
+            units of cost-to-go.
         discount: gamma.
-        optimistic_targets: Whether the backup uses the optimistic Q too, as V^k does in the theory.
+        optimistic_targets: Whether the backup uses the optimistic Q too, as V^k does in the theory
+            (Algorithm 2, line 15).
         split: trajectories (each critic has its own data, as in the paper) or minibatches (one
             data set, a minibatch for each critic, as in the released code).
         learning_rate: Step size of Adam, for critics, actor and temperature.
-        target_rate: tau_targ, how far the target critics move towards the critics at each update.
-        average_rate: How far the policy that is kept, an average of the actor's weights, moves
-            towards the actor at each update; at 0 the actor itself is kept.
+        target_rate: tau_targ: at each update the target critics move so far towards the critics.
+        average_rate: The policy that is kept is an average of the actor's weights; so far it moves
+            towards the actor at each update. At 0 the actor itself is kept.
         trial_every: Environment steps from one trial of the policy to the next. A trial is an
             episode without noise; the policy whose episodes are most like the demonstrations is
             kept. 0 for no trials: the latest policy is kept.
-        trials: How many episodes in a row have to be more like the demonstrations than those of
-            the policy that was kept before.
+        trials: A new policy is kept if so many of its episodes in a row are more like the
+            demonstrations than those of the policy kept so far.
         batch: Transitions in a minibatch.
         recent: Half of the learner's own part of a minibatch is drawn from this many newest
             transitions, the other half from all; 0 for all.
         expert_share: The part of each minibatch that is the expert's.
         expert_share_last: That part moves to this one, in a straight line ...
         expert_share_steps: ... within so many environment steps; at 0 it stays as it is.
-        inverse_hidden: Where a method knows no actions of the expert and there is such a part, they
-            are inferred from its states, by a network with hidden layers of these sizes.
+        inverse_hidden: If a method reads no actions of the expert and expert_share is above 0, its
+            actions are inferred from its states by a network with hidden layers of these sizes.
         hidden: Sizes of the hidden layers of actor and critics.
-        layer_norm: Whether the critics' hidden layers are normalised, which keeps them from
-            diverging where the expert's rows are unlike all that the learner has seen.
+        layer_norm: Whether the critics' hidden layers are normalised. This keeps Q from diverging
+            at the expert's rows, which may be unlike all that the learner has seen.
         updates_per_step: Updates of critics and actor for each environment step.
         iteration_steps: An iteration collects whole episodes until it has this many steps ...
         iteration_trajectories: ... and this many episodes.
@@ -80,6 +82,8 @@ class Settings:
         check_range(self, ("learning_rate", "target_rate"), above=0, most=1)
         check_range(self, ("discount", "expert_share", "expert_share_last"), least=0, below=1)
         check_range(self, ("expert_share_steps",), least=0)
+        if not self.trial_every:
+            only_read_with(self, ("trials",), "trial_every above 0")
         if not self.share_moves:
             only_read_with(self, ("expert_share_last",), "expert_share_steps above 0")
         elif not self.expert_share:

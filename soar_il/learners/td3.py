@@ -6,9 +6,8 @@ trajectories are collected; the actor moves at every ``delay``-th update of the 
 
 import dataclasses
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,13 +19,11 @@ from soar_il.config import check_range
 from soar_il.errors import ConfigError
 from soar_il.learners import critics, settings
 from soar_il.learners.api import Algorithm, Minibatches
-from soar_il.learners.critics import Critics
+from soar_il.learners.critics import Critics, Q
 from soar_il.networks import gaussian, mlp
 from soar_il.networks.mlp import Layers
 from soar_il.rng import Streams
 from soar_il.types import Array, Bool, Count, Float, Metrics, PRNGKey, Scalar, Spec, Tree
-
-Q = Callable[[Array, Array], tuple[Array, Array]]  # (states, actions) -> optimistic Q, spread
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,26 +160,19 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
             actions = mu(actor.layers, spec, states)
             return critics.pairs(layers, states, actions, s.layer_norm)
 
-        loss, watch = partial(base.critic_loss, cost), partial(base.critic_metrics, cost)
-        policy = critics.Policy(value, act, 0.0)
+        policy = critics.OfPolicy(value, act, 0.0)
         expert, own = data.demonstrations(draw), jax.random.fold_in(noise, 2)
-        new, seen = critics.towards(c, goal, batch, loss, s, policy, own, expert, watch)
+        new, seen = critics.fitted(c, base, cost, goal, batch, s, policy, own, expert)
         targets = where(due(actor.updates, s), new.targets, c.targets)
         seen = {**seen, "cost": jnp.mean(costs), "value_outside": outside}
         return new._replace(targets=targets), seen
-
-    def optimistic_q(c: Critics, cost: Cost) -> tuple[Critics, Q]:
-        def q(states: Array, actions: Array) -> tuple[Array, Array]:
-            return critics.optimistic_q(c.layers, states, actions, s.sigma, s.layer_norm)
-
-        return c, q
 
     def update_policy(
         actor: Actor, q: Q, cost: Cost, data: Minibatches, key: PRNGKey
     ) -> tuple[Actor, Metrics]:
         return update_actor(actor, q, data.shared(key).observations, spec, s)
 
-    return soar.Learner(estimate, optimistic_q, update_policy)
+    return soar.Learner(estimate, partial(critics.combined, s=s), update_policy)
 
 
 def value_of_targets(
@@ -234,7 +224,7 @@ def update_actor(
     }
 
 
-def where(yes: Bool[Array, ""], one: Any, other: Any) -> Any:
+def where(yes: Bool[Array, ""], one: Tree, other: Tree) -> Tree:
     """One tree or the other."""
     return jax.tree.map(lambda a, b: jnp.where(yes, a, b), one, other)
 

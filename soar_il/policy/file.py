@@ -8,15 +8,17 @@ import hashlib
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
 from soar_il import arrays, files
+from soar_il.config import Termination
 from soar_il.errors import StorageError
+from soar_il.files import Fields
 from soar_il.policy.forward import ACTIVATIONS, Layers
 from soar_il.policy.policy import Policy
-from soar_il.policy.sight import Sight, Termination
+from soar_il.policy.sight import Sight
 
 FORMAT = 2
 CARD, HASH = "soar-il policy", "sha256"
@@ -56,7 +58,7 @@ def load(path: Path) -> Policy:
         raise StorageError(f"is not a policy ({error})", str(path), AGAIN) from None
 
 
-def _card(data: bytes) -> dict[str, Any]:
+def _card(data: bytes) -> Fields:
     said = files.json_object(arrays.note(data)[CARD].encode(), "")
     if isinstance(said.get("format"), int) and said["format"] > FORMAT:
         raise StorageError("was written by a newer soar-il", do="update soar-il")
@@ -68,7 +70,7 @@ def _card(data: bytes) -> dict[str, Any]:
     return said["card"]
 
 
-def _policy(card: dict[str, Any], stored: dict[str, np.ndarray]) -> Policy:
+def _policy(card: Fields, stored: dict[str, np.ndarray]) -> Policy:
     depth = sum(name.startswith("weights.") for name in stored)
     layers = tuple((stored[f"weights.{n}"], stored[f"biases.{n}"]) for n in range(depth))
     view = Sight(stored["mean"], stored["scale"], **card["view"])

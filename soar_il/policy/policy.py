@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from soar_il.errors import ConfigError
+from soar_il.files import Fields
 from soar_il.policy.forward import Layers, actions
 from soar_il.policy.sight import Sight
 
@@ -37,7 +38,7 @@ class Policy:
     high: np.ndarray
     activation: str = "relu"
     observation_size: int = 0
-    about: dict[str, Any] = dataclasses.field(default_factory=dict)
+    about: Fields = dataclasses.field(default_factory=dict)
     draws: np.random.Generator = dataclasses.field(
         default_factory=lambda: np.random.default_rng(0), repr=False
     )
@@ -110,7 +111,7 @@ class Policy:
         return len(self.layers[0][0]) - (self.view.termination == "absorbing")
 
     @property
-    def card(self) -> dict[str, Any]:
+    def card(self) -> Fields:
         """Where it is from, as JSON can hold it."""
         view = {k: v for k, v in self.view._asdict().items() if k not in ("mean", "scale")}
         own = {"env": self.env, "k": self.k, "steps": self.steps, "activation": self.activation}

@@ -1,10 +1,11 @@
 """How a policy sees an observation: the same in training, in evaluation and on a robot."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-Termination = Literal["absorbing", "fixed", "early"]
+from soar_il.config import Termination
+
 CLIP = 10.0
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from soar_il.files import Fields
 from soar_il.sweep.kinds import ALIASES
 
 # Options that say how a run is looked at, not what it is; and those that a label has anyway.
@@ -28,24 +29,15 @@ class Asked(Protocol):
     @property
     def purpose(self) -> str: ...
     @property
-    def options(self) -> dict[str, Any]: ...
+    def options(self) -> Fields: ...
     @property
-    def settings(self) -> dict[str, Any]: ...
+    def settings(self) -> Fields: ...
 
 
 T = TypeVar("T", bound=Asked)
 
 
-def flat(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """learner.alpha in the place of {learner: {alpha: ...}}."""
-    made: dict[str, Any] = {}
-    for name, value in nested.items():
-        inner = isinstance(value, dict)
-        made |= flat(value, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
-    return made
-
-
-def options_of(options: dict[str, Any]) -> dict[str, Any]:
+def options_of(options: Fields) -> Fields:
     """A job's options under the names that settings have, less those that only look."""
     named = {ALIASES.get(name, name): value for name, value in options.items()}
     return {name: value for name, value in named.items() if name not in (*LOOKING, *NAMED)}

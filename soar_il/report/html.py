@@ -4,8 +4,9 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from soar_il.files import Fields
 from soar_il.report.table import Table, as_html
 from soar_il.report.verdict import Finding
 from soar_il.report.videos import Video
@@ -39,7 +40,7 @@ class Contents(NamedTuple):
     videos: Sequence[Video]
     tables: Sequence[Table]
     command: str
-    about: dict[str, Any]
+    about: Fields
     commands: Sequence[str]
     notes: Sequence[str]
 
@@ -138,5 +139,5 @@ def _figures(figures: Sequence[Drawn], section: str) -> str:
     return f'<section><h2>{html.escape(section)}</h2><div class="panels">{made}</div></section>'
 
 
-def _json(content: dict[str, Any]) -> str:
+def _json(content: Fields) -> str:
     return html.escape(json.dumps(content, indent=1))

@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from soar_il import files
-from soar_il.config import package_toml
+from soar_il.config import flat, package_toml
 from soar_il.errors import ConfigError
 from soar_il.experts import sac
+from soar_il.files import Fields
 from soar_il.report import arms, packed, record, references
 from soar_il.report.record import Record
 from soar_il.report.results import Expert, Missing, Purpose, Result, Study, checked, labelled
@@ -16,14 +16,14 @@ from soar_il.runs import log, origin, plans
 from soar_il.seal import unsealed
 from soar_il.sweep import book
 
-Found = Result | Missing | Expert | dict[str, Any]
+Found = Result | Missing | Expert | Fields
 
 
 def read(places: Sequence[Path], expert_returns: dict[str, float] | None = None) -> Study:
     """Sweeps' folders or files, runs, or folders with runs somewhere in them."""
     found: list[Found] = []
     titles: list[str] = []
-    asked: list[dict[str, Any]] = []
+    asked: list[Fields] = []
     for place in places:
         books = _books(place)
         seen: set[str] = set()  # figures that share a folder share its runs
@@ -69,7 +69,7 @@ def beside(places: Sequence[Path]) -> Path:
     return root(first) / "report"
 
 
-def _asked(said: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+def _asked(said: Fields, job: Fields) -> Fields:
     """A job's settings, and its steps where the settings themselves are the result."""
     steps = {} if said["trained"] else {"steps": job["options"].get("steps", "-")}
     return steps | job["settings"]
@@ -84,7 +84,7 @@ def _books(place: Path) -> list[Path]:
     return book.found(place)
 
 
-def _swept(where: Path, said: dict[str, Any], jobs: list[dict[str, Any]]) -> Iterator[Found]:
+def _swept(where: Path, said: Fields, jobs: list[Fields]) -> Iterator[Found]:
     """What became of each job; what it is called follows from its options, never its folder."""
     kept = packed.read(where)
     for job in jobs if said["trained"] else ():
@@ -101,7 +101,7 @@ def _swept(where: Path, said: dict[str, Any], jobs: list[dict[str, Any]]) -> Ite
             yield _gone(said, job, why)
 
 
-def _gone(said: dict[str, Any], job: dict[str, Any], why: str) -> Missing:
+def _gone(said: Fields, job: Fields, why: str) -> Missing:
     """A job that has no run."""
     name, options = job["name"], job["options"]
     if "env" not in options:
@@ -123,12 +123,12 @@ def _loose(where: Path) -> Iterator[Found]:
         metrics, scores = log.read(place / "metrics.jsonl"), log.read(place / "scores.jsonl")
         reached = metrics[-1]["steps"] if metrics else 0
         if reached < plan.get("steps", 0) or not (metrics or scores):
-            yield _missing(str(place), settings, arms.flat(settings))
+            yield _missing(str(place), settings, flat(settings))
         else:
-            yield result(record.of(place), str(place), "report", arms.flat(settings))
+            yield result(record.of(place), str(place), "report", flat(settings))
 
 
-def _missing(name: str, settings: dict[str, Any], options: dict[str, Any]) -> Missing:
+def _missing(name: str, settings: Fields, options: Fields) -> Missing:
     critics = settings.get("learner", {}).get("critics", options.get("critics", 1))
     return Missing(
         name,
@@ -137,15 +137,13 @@ def _missing(name: str, settings: dict[str, Any], options: dict[str, Any]) -> Mi
         arms.label(settings["base"], critics),
         "begun, not done",
         critics,
-        int(settings.get("seed", options.get("seed", 0))),
+        int(settings.get("seed") or options.get("seed") or 0),
         options=arms.options_of(options),
         settings=settings,
     )
 
 
-def result(
-    one: Record, name: str, purpose: Purpose, options: dict[str, Any]
-) -> Result | Missing | Expert:
+def result(one: Record, name: str, purpose: Purpose, options: Fields) -> Result | Missing | Expert:
     """One finished run."""
     settings = one.settings
     env, base, learner, scores = settings["env"], settings["base"], settings["learner"], one.scores

@@ -9,13 +9,13 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from soar_il import files
 from soar_il.errors import ConfigError, SoarError, StorageError
 from soar_il.evaluation.score import Evaluator, shipped
 from soar_il.experts import scripted
 from soar_il.experts.record import of_script
+from soar_il.files import Fields
 from soar_il.report.results import Reference, Result, Study
 
 NAME = "random-returns.json"  # in the folder of a sweep or of runs
@@ -98,7 +98,7 @@ def _horizon(r: Result) -> int:
     return int(r.settings.get("horizon", 0))
 
 
-def _kept(folder: Path) -> dict[str, Any]:
+def _kept(folder: Path) -> Fields:
     try:
         return files.read_json(folder / NAME)
     except StorageError:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from soar_il.errors import ConfigError
+from soar_il.files import Fields
 from soar_il.report import arms
 from soar_il.statistics import efficiency
 
@@ -41,9 +42,9 @@ class Result:
     normal: np.ndarray | None
     seen: dict[str, Seen]  # what the learner saw of itself; no reward
     seconds: np.ndarray | None  # that learning had taken at each evaluation, where it was kept
-    options: dict[str, Any]  # what it was asked with
-    settings: dict[str, Any]  # what that came to
-    about: dict[str, Any]
+    options: Fields  # what it was asked with
+    settings: Fields  # what that came to
+    about: Fields
     expert_return: float | None = None  # that its demonstrations say
 
     @property
@@ -63,8 +64,8 @@ class Missing(NamedTuple):
     critics: int = 1
     seed: int = 0
     purpose: Purpose = "report"
-    options: dict[str, Any] = {}  # noqa: RUF012
-    settings: dict[str, Any] = {}  # noqa: RUF012
+    options: Fields = {}  # noqa: RUF012
+    settings: Fields = {}  # noqa: RUF012
 
 
 class Expert(NamedTuple):
@@ -99,9 +100,9 @@ class Study(NamedTuple):
     results: tuple[Result, ...]
     missing: tuple[Missing, ...]
     titles: tuple[str, ...] = ()
-    studies: tuple[dict[str, Any], ...] = ()  # tabular ones, as soar tabular wrote them
+    studies: tuple[Fields, ...] = ()  # tabular ones, as soar tabular wrote them
     experts: tuple[Expert, ...] = ()
-    settings: tuple[dict[str, Any], ...] = ()  # of all runs that were asked for, done or not
+    settings: tuple[Fields, ...] = ()  # of all runs that were asked for, done or not
     references: dict[str, Reference] = {}  # noqa: RUF012
 
 
@@ -156,7 +157,7 @@ def _not_mixed(results: Sequence[Result]) -> None:
             )
 
 
-def _without_seed(r: Result) -> dict[str, Any]:
+def _without_seed(r: Result) -> Fields:
     return {name: value for name, value in r.settings.items() if name != "seed"}
 
 

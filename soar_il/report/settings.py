@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from soar_il import config
 from soar_il.report import arms
 from soar_il.report.results import Missing, Result, Study
 from soar_il.report.table import Table
@@ -42,7 +43,7 @@ def _columns(study: Study) -> list[Column]:
     for label, env, settings in said:
         flat = {
             name: _text(value)
-            for name, value in arms.flat(settings).items()
+            for name, value in config.flat(settings).items()
             if name not in ("seed", "env")
         }
         by_arm.setdefault(label, {}).setdefault(env, flat)

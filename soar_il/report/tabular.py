@@ -4,12 +4,11 @@ Two policies are looked at, and every figure, table and verdict names its own: t
 Algorithm 2 returns, and the policy of the last iteration, which the released notebook shows.
 """
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 
 from soar_il.figures.style import COLOURS, INK, band
+from soar_il.files import Fields
 from soar_il.report.results import Study
 from soar_il.report.table import Table
 from soar_il.report.verdict import Finding, above
@@ -24,7 +23,7 @@ SPOKEN = {
 SOLVED = 0.1  # of the way from the expert's value to the uniform policy's
 
 
-def missing_lead(content: dict[str, Any], policy: str) -> dict[int, np.ndarray]:
+def missing_lead(content: Fields, policy: str) -> dict[int, np.ndarray]:
     """By L, [runs, 1]: 0 for the expert's value, 1 for the uniform policy's, at the end."""
     best, chance = content["expert_value"], content["uniform_value"]
     return {
@@ -58,7 +57,7 @@ def hard_exploration(study: Study) -> list[Finding]:
     return found
 
 
-def table(content: dict[str, Any], number: int = 0) -> Table:
+def table(content: Fields, number: int = 0) -> Table:
     """What came out at the end, a row for each number of critics."""
     last = missing_lead(content, "policy_value")
     rows = []
@@ -82,7 +81,7 @@ def table(content: dict[str, Any], number: int = 0) -> Table:
     return Table(f"exploration-{number}", title, head, tuple(rows), note)
 
 
-def runs(content: dict[str, Any]) -> Table:
+def runs(content: Fields) -> Table:
     """What each run came to, for ``ablation.csv``."""
     rows = tuple(
         (
@@ -95,7 +94,7 @@ def runs(content: dict[str, Any]) -> Table:
     return Table("ablation", "Runs", ("L", "seed", "MDP samples", *POLICIES.values()), rows)
 
 
-def draw(ax: Axes, content: dict[str, Any], policy: str) -> None:
+def draw(ax: Axes, content: Fields, policy: str) -> None:
     """Cost against MDP samples, a line for each number of critics."""
     for n, curve in enumerate(content["curves"]):
         steps = np.mean([r["steps"] for r in curve["runs"]], axis=0)

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from soar_il.errors import ConfigError
-from soar_il.soar import Seen
+from soar_il.files import Fields
+from soar_il.types import Metrics
 
 SCORES = ("return", "stochastic_return", "length")  # of an evaluation's record
 
@@ -69,14 +70,14 @@ def opened(folder: Path, tensorboard: Path | None, wandb: str) -> list[Board]:
     return made + ([WeightsAndBiases(folder, wandb)] if wandb else [])
 
 
-def seen(boards: list[Board], numbers: Seen) -> None:
+def seen(boards: list[Board], numbers: Metrics) -> None:
     """What the learner saw of itself in an iteration."""
     named = {f"learner/{name}": float(value) for name, value in numbers.items()}
     for board in boards:
         board.add(named, int(numbers["steps"]))
 
 
-def scored(boards: list[Board], record: dict[str, Any]) -> None:
+def scored(boards: list[Board], record: Fields) -> None:
     """What an evaluation gave."""
     named = {f"evaluation/{name}": float(record[name]) for name in SCORES}
     for board in boards:

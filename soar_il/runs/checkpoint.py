@@ -19,6 +19,7 @@ import numpy as np
 from soar_il import files
 from soar_il.arrays import pack, unpack
 from soar_il.errors import StorageError
+from soar_il.files import Fields
 from soar_il.seal import seal, unseal
 
 FORMAT = 1  # later formats keep the manifest's seal, so that this code can tell them from damage
@@ -32,7 +33,7 @@ class Checkpoint(NamedTuple):
 
     k: int
     arrays: dict[str, np.ndarray]
-    meta: dict[str, Any]
+    meta: Fields
 
 
 class _Damage(Exception):
@@ -151,7 +152,7 @@ def _number(path: Path) -> int:
     return int(path.name.removesuffix(".old"))
 
 
-def _described(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def _described(arrays: Mapping[str, np.ndarray]) -> Fields:
     return {
         name: {"dtype": np.asarray(array).dtype.name, "shape": list(np.shape(array))}
         for name, array in sorted(arrays.items())
@@ -184,7 +185,7 @@ def _verified(path: Path) -> Checkpoint:
     return Checkpoint(k, arrays, meta)
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _manifest(path: Path) -> Fields:
     with _reading(path):
         text = files.read(path)
     try:

@@ -11,6 +11,7 @@ import numpy as np
 
 from soar_il import files
 from soar_il.errors import StorageError
+from soar_il.files import Fields
 from soar_il.seal import seal, unseal
 
 Warn = Callable[[str], None]
@@ -34,7 +35,7 @@ class Log:
                 self._file.close()
                 raise
 
-    def append(self, record: dict[str, Any]) -> None:
+    def append(self, record: Fields) -> None:
         """One line; NaN and infinities become null. ``record["k"]`` is its iteration."""
         record = _jsonable(record)
         if not isinstance(record["k"], int):
@@ -59,7 +60,7 @@ class Log:
         self.close()
 
 
-def read(path: Path) -> list[dict[str, Any]]:
+def read(path: Path) -> list[Fields]:
     """The records, less a last one that is torn or damaged; none if there is no file."""
     return [record for _, record in _lines(path)]
 
@@ -75,7 +76,7 @@ def cut(path: Path, k: int, warn: Warn | None = None) -> None:
         files.write_atomically(path, b"".join(kept))
 
 
-def _lines(path: Path, warn: Warn | None = None) -> list[tuple[bytes, dict[str, Any]]]:
+def _lines(path: Path, warn: Warn | None = None) -> list[tuple[bytes, Fields]]:
     if not path.exists():
         return []
     lines = io.BytesIO(files.read(path)).readlines()

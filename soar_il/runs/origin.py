@@ -8,12 +8,12 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from soar_il import files, provenance
 from soar_il.configure import Config, from_mapping
 from soar_il.demos import Demos
 from soar_il.errors import StorageError
+from soar_il.files import Fields
 from soar_il.seal import seal, unsealed
 
 Say = Callable[[str], None]
@@ -42,7 +42,7 @@ def read_config(folder: Path, verify: bool = True) -> Config:
     return from_mapping(read_settings(folder, verify), str(folder / CONFIG))
 
 
-def read_settings(folder: Path, verify: bool = True) -> dict[str, Any]:
+def read_settings(folder: Path, verify: bool = True) -> Fields:
     """The same as names and values, of any version of soar-il."""
     path = folder / CONFIG
     if not path.exists():
@@ -61,7 +61,7 @@ def _unchanged(path: Path, digest: str) -> bool:
     return hashlib.sha256(files.read(path)).hexdigest() == digest
 
 
-def read_provenance(folder: Path) -> dict[str, Any]:
+def read_provenance(folder: Path) -> Fields:
     """What ``keep`` wrote there, or an older version without a seal."""
     path = folder / PROVENANCE
     said = unsealed(path)

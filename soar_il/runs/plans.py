@@ -1,10 +1,10 @@
 """``plan.json``: how far a run is to go and how it is watched, for ``soar resume``."""
 
 from pathlib import Path
-from typing import Any
 
 from soar_il import files
 from soar_il.errors import StorageError
+from soar_il.files import Fields
 from soar_il.seal import seal, unsealed
 
 NAME = "plan.json"
@@ -18,11 +18,11 @@ TYPES |= {"tensorboard": bool, "wandb": str}
 LATER = {"wandb": ""}  # what earlier plans do not say
 
 
-def write(folder: Path, plan: dict[str, Any]) -> None:
+def write(folder: Path, plan: Fields) -> None:
     files.write_atomically(folder / NAME, seal(plan, "sha256", indent=1))
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read(folder: Path) -> Fields:
     """What ``write`` wrote; StorageError if it was damaged since."""
     path = folder / NAME
     if not path.exists():

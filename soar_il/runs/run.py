@@ -22,14 +22,15 @@ from soar_il.build import Built, build
 from soar_il.configure import Config
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source
-from soar_il.errors import ConfigError, SoarError, StorageError
+from soar_il.errors import ConfigError, StorageError
 from soar_il.policy import Policy
-from soar_il.runs import checkpoint, lock, log, origin, segments
+from soar_il.runs import as_arrays, checkpoint, lock, log, origin, segments
 from soar_il.runs.fingerprint import fingerprint
 from soar_il.runs.segments import Segment
 from soar_il.runs.told import told
-from soar_il.soar import Seen, State
+from soar_il.soar import State
 from soar_il.terminal.phases import heard_by
+from soar_il.types import Metrics
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -118,17 +119,20 @@ class Run:
         """Iterations done."""
         return int(self.state.k) - 1
 
-    def iterate(self) -> Iterator[Seen]:
+    def iterate(self) -> Iterator[Metrics]:
         """One pass of Algorithm 1 after the other, each logged when it is done."""
         self._mend()
         wanted = self.built.wanted(self.state.policy)
         for state, taus, seen in soar.run(self.parts, self.state, self.cfg.seed):
-            k, numbers = int(state.k) - 1, {n: _number(x) for n, x in jax.device_get(seen).items()}
-            whole = len(taus) >= wanted.episodes and numbers["steps"] - self.steps >= wanted.steps
-            made = self.patiently(partial(segments.write, self.folder / "segments", k, _pack(taus)))
+            k, steps = int(state.k) - 1, int(state.data.steps)
+            numbers = {n: _number(x) for n, x in jax.device_get(seen).items()}
+            whole = len(taus) >= wanted.episodes and steps - self.steps >= wanted.steps
+            made = self.patiently(
+                partial(segments.write, self.folder / "segments", k, segments.packed(taus))
+            )
             self.patiently(partial(self._log.append, {"k": k, **numbers}))
             self.shortened = None if whole else self.total
-            self.state, self.steps = state, int(numbers["steps"])  # when all of it is on the disk
+            self.state, self.steps = state, steps  # when all of it is on the disk
             self.segments.append(made)
             yield numbers
             wanted = self.built.wanted(self.state.policy)
@@ -145,7 +149,9 @@ class Run:
         self._log.sync()
         meta = {"segments": [list(s) for s in self.segments], "steps": self.steps}
         meta |= {} if self.shortened is None else {"shortened": self.shortened}
-        checkpoint.save(self.folder / "checkpoints", self.k, _named(_small(self.state)), meta)
+        checkpoint.save(
+            self.folder / "checkpoints", self.k, as_arrays.named(as_arrays.small(self.state)), meta
+        )
 
     def keep_policy(self) -> Path:
         """Keep the policy for evaluation and use."""
@@ -182,7 +188,7 @@ class Run:
     def fingerprint(self) -> str:
         """SHA-256 over every array of State."""
         self._mend()
-        return fingerprint(_named(self.state))
+        return fingerprint(as_arrays.named(self.state))
 
     def close(self) -> None:
         self._open.close()
@@ -200,7 +206,7 @@ class Run:
         data = self.built.no_data()
         for segment in self.segments:
             arrays = segments.read(self.folder / "segments", segment)
-            data = self.parts.add(data, _unpack(arrays, self.built.trajectory))
+            data = self.parts.add(data, segments.unpacked(arrays, self.built.trajectory))
         return data
 
     def _enter(self) -> None:
@@ -236,8 +242,8 @@ class Run:
             raise StorageError("does not say how many steps there were", where, files.DAMAGED)
         with heard_by():  # nobody: only shapes are made
             shapes = jax.eval_shape(self.built.start)._replace(k=0)
-        small = _filled(_small(shapes), found.arrays, str(self.folder))
-        self.state = State(k + 1, small.policy, small.cost, small.critics, self._data())
+        stored = as_arrays.filled(as_arrays.small(shapes), found.arrays, str(self.folder))
+        self.state = State(k + 1, stored.policy, stored.cost, stored.critics, self._data())
         self.steps, self.shortened = found.meta["steps"], found.meta.get("shortened")
 
 
@@ -245,52 +251,6 @@ def _imitation(demos: Demos | None, base: Base | None) -> Make:
     if demos is None:
         raise ConfigError("there are no demonstrations", do="give some")
     return lambda cfg, source: build(cfg, source, demos, base)
-
-
-def _small(state: State) -> State:
-    return state._replace(k=np.int64(state.k), data=())
-
-
-def _named(tree: Any) -> dict[str, np.ndarray]:
-    leaves = jax.tree_util.tree_leaves_with_path(jax.device_get(tree))
-    return {jax.tree_util.keystr(path): np.asarray(x) for path, x in leaves}
-
-
-def _filled(template: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
-    """The tree with the stored arrays as its leaves."""
-    leaves, treedef = jax.tree_util.tree_flatten_with_path(template)
-    filled = []
-    for path, leaf in leaves:
-        name = jax.tree_util.keystr(path)
-        stored = arrays.get(name)
-        if stored is None or stored.shape != np.shape(leaf) or len(arrays) != len(leaves):
-            raise SoarError(
-                f"the checkpoint does not fit this run at {name}",
-                where,
-                "was the base method or its settings changed?",
-            )
-        filled.append(jax.device_put(stored, may_alias=False) if path[0].name != "k" else stored)
-    return jax.tree_util.tree_unflatten(treedef, filled)
-
-
-def _pack(taus: list[Any]) -> dict[str, np.ndarray]:
-    """One array for each field, end to end; besides observations a row is a step."""
-    columns = {name: [getattr(tau, name) for tau in taus] for name in taus[0]._fields}
-    lengths = np.array([len(actions) for actions in columns["actions"]], np.int32)
-    ends = np.array(columns.pop("terminated"))
-    packed = {name: np.concatenate(column) for name, column in columns.items()}
-    return {**packed, "lengths": lengths, "terminated": ends}
-
-
-def _unpack(arrays: dict[str, np.ndarray], trajectory: Any) -> list[Any]:
-    lengths, ends = arrays["lengths"], arrays["terminated"]
-    steps = [name for name in trajectory._fields if name not in ("observations", "terminated")]
-    cuts = {name: np.split(arrays[name], np.cumsum(lengths)[:-1]) for name in steps}
-    cuts["observations"] = np.split(arrays["observations"], np.cumsum(lengths + 1)[:-1])
-    return [
-        trajectory(terminated=bool(end), **{name: cut[n] for name, cut in cuts.items()})
-        for n, end in enumerate(ends)
-    ]
 
 
 def _number(x: Any) -> float | int:

@@ -11,6 +11,7 @@ import numpy as np
 from soar_il import files
 from soar_il.arrays import pack, unpack
 from soar_il.errors import StorageError
+from soar_il.types import Tree
 
 NAME = re.compile(r"(\d{9,})\.safetensors")
 
@@ -70,3 +71,27 @@ def prune(folder: Path, k: int) -> None:
             match = NAME.fullmatch(path.name)
             if match and int(match[1]) > k:
                 path.unlink()
+
+
+def packed(taus: list[Tree]) -> dict[str, np.ndarray]:
+    """Trajectories as one array for each field, end to end.
+
+    A row is a step, except in the observations, of which there is one more.
+    """
+    columns = {name: [getattr(tau, name) for tau in taus] for name in taus[0]._fields}
+    lengths = np.array([len(actions) for actions in columns["actions"]], np.int32)
+    ends = np.array(columns.pop("terminated"))
+    packed = {name: np.concatenate(column) for name, column in columns.items()}
+    return {**packed, "lengths": lengths, "terminated": ends}
+
+
+def unpacked(arrays: dict[str, np.ndarray], trajectory: type[Tree]) -> list[Tree]:
+    """The trajectories again, as tuples of this type."""
+    lengths, ends = arrays["lengths"], arrays["terminated"]
+    steps = [name for name in trajectory._fields if name not in ("observations", "terminated")]
+    cuts = {name: np.split(arrays[name], np.cumsum(lengths)[:-1]) for name in steps}
+    cuts["observations"] = np.split(arrays["observations"], np.cumsum(lengths + 1)[:-1])
+    return [
+        trajectory(terminated=bool(end), **{name: cut[n] for name, cut in cuts.items()})
+        for n, end in enumerate(ends)
+    ]

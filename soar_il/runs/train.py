@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from soar_il.errors import StorageError
 from soar_il.runs.run import Run
-from soar_il.soar import Seen
+from soar_il.types import Metrics
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +20,7 @@ def train(
     run: Run,
     total: int,
     keep: Keep,
-    on_iteration: Callable[[Seen], bool | None],
+    on_iteration: Callable[[Metrics], bool | None],
     on_snapshot: Callable[[Run], None],
     shorten: bool = False,
 ) -> None:

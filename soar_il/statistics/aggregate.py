@@ -5,7 +5,6 @@ bootstrap), all resamples at once, from a seed of their own.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,37 +13,37 @@ from scipy import stats
 from soar_il.statistics.intervals import FEWEST, Interval
 
 RESAMPLES = 2000
-Statistic = Callable[..., Any]
+Statistic = Callable[..., np.ndarray]
 
 
-def iqm(scores: np.ndarray) -> Any:
+def iqm(scores: np.ndarray) -> np.ndarray:
     """The mean of the middle half of all runs of all tasks."""
     flat = np.sort(_flat(scores), axis=-1)
     cut = flat.shape[-1] // 4
     return flat[..., cut : flat.shape[-1] - cut].mean(axis=-1)
 
 
-def iqm_curve(curves: np.ndarray) -> Any:
+def iqm_curve(curves: np.ndarray) -> np.ndarray:
     """The interquartile mean at each point, [..., runs, tasks, points] to [..., points]."""
     return np.moveaxis(iqm(np.moveaxis(curves, -1, 0)), 0, -1)
 
 
-def mean(scores: np.ndarray) -> Any:
+def mean(scores: np.ndarray) -> np.ndarray:
     return _flat(scores).mean(axis=-1)
 
 
-def optimality_gap(scores: np.ndarray, goal: float = 1.0) -> Any:
+def optimality_gap(scores: np.ndarray, goal: float = 1.0) -> np.ndarray:
     """How far runs fall short of ``goal`` on average; what is beyond it does not make up for it."""
     return goal - np.minimum(_flat(scores), goal).mean(axis=-1)
 
 
-def probability_of_improvement(x: np.ndarray, y: np.ndarray) -> Any:
+def probability_of_improvement(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """That a run of x beats a run of y on the same task, ties counting half; mean over tasks."""
     over, under = x[..., :, None, :], y[..., None, :, :]
     return ((over > under) + 0.5 * (over == under)).mean(axis=(-3, -2, -1))
 
 
-def profile(scores: np.ndarray, thresholds: np.ndarray) -> Any:
+def profile(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """The share of runs above each threshold, [..., thresholds]; each task counts the same."""
     return (scores[..., None] > thresholds).mean(axis=(-3, -2))
 
@@ -91,12 +90,12 @@ def _widened(runs: int, level: float) -> float:
     return float(stats.norm.sf(z))
 
 
-def difference(x: np.ndarray, y: np.ndarray) -> Any:
+def difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Of the means; with ``paired`` rows, the mean of the paired differences."""
     return mean(x) - mean(y)
 
 
-def iqm_difference(x: np.ndarray, y: np.ndarray) -> Any:
+def iqm_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Of the interquartile means; with ``paired`` rows, drawn from the same seeds."""
     return iqm(x) - iqm(y)
 

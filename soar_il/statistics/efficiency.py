@@ -4,7 +4,7 @@ Curves are [..., runs, tasks, points] on one grid of steps for each task, higher
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,7 +44,7 @@ def on_grid(steps: ArrayLike, values: ArrayLike, grid: ArrayLike) -> np.ndarray:
     return np.interp(at, x, y, right=np.nan)
 
 
-def area(curves: np.ndarray, grid: np.ndarray) -> Any:
+def area(curves: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """The mean height of a curve over the grid."""
     return np.trapezoid(curves, grid, axis=-1) / (grid[-1] - grid[0])
 
@@ -54,7 +54,7 @@ def steps_to(curves: np.ndarray, grid: np.ndarray, threshold: float) -> np.ndarr
     return arrival(curves, np.broadcast_to(np.asarray(grid, float), curves.shape), threshold)
 
 
-def arrival(curves: np.ndarray, clock: np.ndarray, threshold: Any) -> np.ndarray:
+def arrival(curves: np.ndarray, clock: np.ndarray, threshold: float | np.ndarray) -> np.ndarray:
     """What its clock shows when a curve is first at the threshold, inf for one that never is."""
     reached = curves >= threshold
     first = np.take_along_axis(clock, reached.argmax(axis=-1)[..., None], axis=-1)[..., 0]
@@ -76,7 +76,7 @@ def ratio(x: Sequence[Arrivals], y: Sequence[Arrivals], seed: int = 0) -> Ratio:
     """
     cut = [np.stack([a.restricted for a in side], axis=1) for side in (x, y)]
 
-    def of_means(a: np.ndarray, b: np.ndarray) -> Any:
+    def of_means(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return _geometric(_over(a.mean(axis=-2), b.mean(axis=-2)))
 
     made = bootstrap(of_means, *cut, paired=True, seed=seed)
@@ -97,7 +97,7 @@ def catch_up_ratio(x: ArrayLike, y: ArrayLike, grid: ArrayLike, seed: int = 0) -
     curves = [c[:, None] if c.ndim == 2 else c for c in curves]
     steps = np.broadcast_to(np.asarray(grid, float), curves[0].shape[1:])
 
-    def of_means(a: np.ndarray, b: np.ndarray) -> Any:
+    def of_means(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         mean, best = a.mean(axis=-3), b.mean(axis=-3)
         clock = np.broadcast_to(steps, mean.shape)
         top = best.argmax(axis=-1)[..., None]
@@ -107,13 +107,13 @@ def catch_up_ratio(x: ArrayLike, y: ArrayLike, grid: ArrayLike, seed: int = 0) -
     return bootstrap(of_means, *curves, paired=True, seed=seed)
 
 
-def _geometric(ratios: np.ndarray) -> Any:
+def _geometric(ratios: np.ndarray) -> np.ndarray:
     """The geometric mean over the last axis."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.exp(np.log(ratios).mean(axis=-1))
 
 
-def _over(x: np.ndarray, y: np.ndarray) -> Any:
+def _over(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Steps of one over steps of the other, nan for none over none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return x / y

@@ -6,11 +6,11 @@ Several sweeps may share a directory, and then the runs whose names they share.
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
 
 from soar_il import files
 from soar_il.config import merged
 from soar_il.errors import ConfigError, StorageError
+from soar_il.files import Fields
 from soar_il.seal import seal, unsealed
 from soar_il.sweep.grid import Sweep
 
@@ -22,9 +22,7 @@ KNOWN = {*FIELDS, "shared", *(field.name for field in dataclasses.fields(Sweep))
 }
 
 
-def write(
-    out: Path, name: str, sweep: Sweep, settings: dict[str, Any], demos: dict[str, str]
-) -> None:
+def write(out: Path, name: str, sweep: Sweep, settings: Fields, demos: dict[str, str]) -> None:
     """Keep what was asked; refuse a directory that has other settings under the same names.
 
     ``settings`` are by job, as far as they could be resolved, ``demos`` hashes by environment.
@@ -54,7 +52,7 @@ def found(out: Path) -> list[Path]:
     return sorted(out.glob(f"*{SUFFIX}"))
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Fields:
     """What ``write`` wrote; StorageError if it was damaged since."""
     said = unsealed(path)
     missing, foreign = FIELDS - said.keys(), said.keys() - KNOWN
@@ -74,7 +72,7 @@ def read(path: Path) -> dict[str, Any]:
     return said
 
 
-def _compare(out: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+def _compare(out: Path, then: Fields, now: Fields) -> None:
     old = {job["name"]: job for job in then["jobs"]}
     for job in now["jobs"]:
         before = old.get(job["name"])
@@ -89,7 +87,7 @@ def _compare(out: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
         _same({what: then["demos"][env]}, {what: now["demos"][env]}, str(out))
 
 
-def _same(then: dict[str, Any], now: dict[str, Any], where: str) -> None:
+def _same(then: Fields, now: Fields, where: str) -> None:
     for name in sorted(then.keys() | now.keys()):
         before, after = then.get(name), now.get(name)
         if isinstance(before, dict) and isinstance(after, dict):

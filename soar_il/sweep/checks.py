@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from soar_il import build
 from soar_il.bases import BASES
@@ -12,6 +12,7 @@ from soar_il.configure import Config
 from soar_il.envs.blind import BlindEnv
 from soar_il.errors import ConfigError, DemoError, SoarError
 from soar_il.experts.record import find_or_record, known
+from soar_il.files import Fields
 from soar_il.sweep import grid
 from soar_il.sweep.grid import Job, Sweep
 from soar_il.sweep.kinds import Resolve
@@ -22,7 +23,7 @@ class Checked(NamedTuple):
     """The jobs that can run, with their demonstrations; the settings of all that are known."""
 
     jobs: tuple[Job, ...]
-    settings: dict[str, Any]
+    settings: Fields
     demos: dict[str, str]
 
 
@@ -53,7 +54,7 @@ def check(sweep: Sweep, only: tuple[str, ...] = ()) -> Checked:
     return Checked(tuple(jobs), settings, digests)
 
 
-def resolved(job: Job) -> dict[str, Any]:
+def resolved(job: Job) -> Fields:
     """The settings that the job's command will arrive at."""
     return {} if job.kind.resolve is None else dataclasses.asdict(_config(job, job.kind.resolve))
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from soar_il import files, provenance
 from soar_il.errors import ConfigError, StorageError
+from soar_il.files import Fields
 from soar_il.runs import lock
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
@@ -163,7 +164,7 @@ def _receive(
 
 
 def work(
-    job: Job, begun: dict[str, Any], demos: Any, versions: dict[str, str]
+    job: Job, begun: Fields, demos: Any, versions: dict[str, str]
 ) -> Iterator[tuple[str, Any]]:
     """On a machine of the cluster: run the job's command, and send what it writes."""
     here = provenance.about()["versions"]

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from soar_il.envs.blind import BlindEnv
+from soar_il.files import Fields
 from soar_il.sweep import folder
 from soar_il.sweep.grid import Job
 
@@ -20,7 +21,7 @@ OVERHEAD = 1.2  # of an update over its matrix products, on Hopper with L = 1 an
 UNKNOWN = 60.0  # seconds, of a command without settings to reckon with
 
 
-def seconds(jobs: Sequence[Job], settings: dict[str, Any], out: Path) -> dict[str, float]:
+def seconds(jobs: Sequence[Job], settings: Fields, out: Path) -> dict[str, float]:
     """What is left of each job, on a core of its own."""
     known: dict[Any, float] = {}
     for job in jobs:
@@ -48,7 +49,7 @@ def seconds(jobs: Sequence[Job], settings: dict[str, Any], out: Path) -> dict[st
     return left
 
 
-def modelled(cfg: dict[str, Any], job: Job, observation: int, action: int, speed: float) -> float:
+def modelled(cfg: Fields, job: Job, observation: int, action: int, speed: float) -> float:
     """Seconds an environment step: arithmetic, the environment, and evaluation."""
     learner, cost = cfg["learner"], cfg.get("cost") or {}
     hidden, pairs = learner["hidden"], learner["critics"]

@@ -3,10 +3,11 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from soar_il import files
 from soar_il.errors import StorageError
+from soar_il.files import Fields
 from soar_il.runs import lock
 from soar_il.sweep.grid import Job
 
@@ -43,7 +44,7 @@ def reached(folder: Path) -> Reached:
     return Reached(int(metrics.get("steps", 0)), scores.get("return"))
 
 
-def _last(path: Path) -> dict[str, Any]:
+def _last(path: Path) -> Fields:
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 8192))

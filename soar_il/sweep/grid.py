@@ -16,9 +16,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from soar_il.config import read_toml
+from soar_il.config import flat, read_toml
 from soar_il.envs.ids import file_name
 from soar_il.errors import ConfigError, closest
+from soar_il.files import Fields
 from soar_il.sweep.kinds import Kind, Options
 
 NAMED = ("env", "base", "critics", "seed")  # where they stand in a name
@@ -102,7 +103,7 @@ def read(path: Path, kinds: Mapping[str, Kind]) -> Sweep:
         raise ConfigError(f"purpose is {purpose!r}", where, "write report or selection")
     kind = kinds[command]
     options, grid, rules = said.get("options", {}), said.get("grid", {}), said.get("where", [])
-    options = _flat(options)
+    options = flat(options)
     for name, value in options.items():
         kind.check(name, value, where)
     for name, values in grid.items():
@@ -110,7 +111,7 @@ def read(path: Path, kinds: Mapping[str, Kind]) -> Sweep:
             raise ConfigError(f"grid.{name} is {values!r}", where, "give a list of values")
         for value in values:
             kind.check(name, value, where)
-    arms = [_flat(arm) for arm in said.get("arms", [])]
+    arms = [flat(arm) for arm in said.get("arms", [])]
     for arm in arms:
         for name, value in arm.items():
             kind.check(name, value, where)
@@ -121,7 +122,7 @@ def read(path: Path, kinds: Mapping[str, Kind]) -> Sweep:
         if "set" not in rule and rule.get("skip") is not True:
             do = "write set = {sigma = 10.0}, or skip = true"
             raise ConfigError("a case of where has no set", where, do)
-        for name, value in _flat(rule.get("set", {})).items():
+        for name, value in flat(rule.get("set", {})).items():
             kind.check(name, value, where)
     jobs = expand(kind, options, grid, rules, arms)
     title = said.get("title", path.stem)
@@ -133,7 +134,7 @@ def expand(
     kind: Kind,
     options: Options,
     grid: dict[str, list[Any]],
-    rules: list[dict[str, Any]],
+    rules: list[Fields],
     arms: Sequence[Options] = (),
 ) -> tuple[Job, ...]:
     """Every combination once, all methods of a seed before the next seed."""
@@ -150,7 +151,7 @@ def expand(
         for rule in rules:
             if _fits(rule, made):
                 # A value of the grid is the job's own; the rule is for what was left open.
-                made = {**made, **_flat(rule.get("set", {})), **chosen}
+                made = {**made, **flat(rule.get("set", {})), **chosen}
         if made.get("critics") == 1:
             made.pop("sigma", None)  # one pair has no spread to clip
         row = _row(kind, made, [axis for axis in (*axes, *arm) if axis in made])
@@ -159,7 +160,7 @@ def expand(
     return tuple(jobs.values())
 
 
-def _fits(rule: dict[str, Any], made: Options) -> bool:
+def _fits(rule: Fields, made: Options) -> bool:
     """Whether a case of ``where`` is that of this job."""
     return all(made.get(name) == rule[name] for name in rule if name not in ("set", "skip"))
 
@@ -187,14 +188,6 @@ def _row(kind: Kind, options: Options, axes: list[str]) -> str:
 def _word(value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return "".join(c if c.isalnum() or c in ".-_+" else "-" for c in text)
-
-
-def _flat(nested: Options, prefix: str = "") -> Options:
-    flat: Options = {}
-    for name, value in nested.items():
-        inner = isinstance(value, dict)
-        flat |= _flat(value, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
-    return flat
 
 
 def _toml(value: Any) -> str:

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from soar_il.configure import SHORT, Config
 from soar_il.errors import ConfigError, closest
+from soar_il.files import Fields
 
-Options = dict[str, Any]
-Resolve = Callable[[Options, dict[str, Any]], Config]  # of options and nested settings
+Options = Fields
+Resolve = Callable[[Options, Fields], Config]  # of options and nested settings
 
 # The sweep chooses the folder, and writes settings as options and arguments into the env's name.
 NOT_A_JOB_S = ("out", "settings", "env_args")
@@ -66,9 +67,9 @@ class Kind:
             known = {*self.options, *self.settings()}
             raise ConfigError(f"{self.name} has no option {name!r}", where, closest(name, known))
 
-    def nested(self, options: Options) -> dict[str, Any]:
+    def nested(self, options: Options) -> Fields:
         """The settings among the options, nested as a preset has them."""
-        nested: dict[str, Any] = {}
+        nested: Fields = {}
         known = {field.name for field in dataclasses.fields(Config)} - {"env", "base"}
         for name, value in options.items():
             *path, last = ALIASES.get(name, name).split(".")

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from soar_il.errors import SoarError
+from soar_il.files import Fields
 from soar_il.runs import log
 from soar_il.sweep.grid import Job
 
@@ -14,7 +14,7 @@ PAUSE = 5.0  # seconds from one figure to the next, which costs half a second
 LEVELS = "▁▂▃▄▅▆▇█"
 LONGEST = 16  # evaluations in a line of text
 
-Records = list[dict[str, Any]]
+Records = list[Fields]
 
 
 class Picture:

@@ -5,41 +5,43 @@ transitions themselves, O(number of steps): right when S is large and the table 
 zeros. Both give the same numbers.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
 from soar_il.tabular.settings import Settings
+from soar_il.types import Array, Count, Tree
 
 IN_BOUNDS = "promise_in_bounds"  # spares the check of each index inside the loop
 
 
-class Trajectories(NamedTuple):
+class Rollouts(NamedTuple):
     """J rollouts side by side; entries past a rollout's length mean nothing."""
 
-    states: Any  # [T + 1, J]
-    actions: Any  # [T, J]
-    length: Any  # [J], L^k
-    horizon: Any  # the longest, over everything that runs side by side
+    states: Array  # [T + 1, J]
+    actions: Array  # [T, J]
+    length: Array  # [J], L^k
+    horizon: Count  # the longest, over everything that runs side by side
 
 
 class Datasets(Protocol):
     """What an implementation offers; ``data`` is its own pytree."""
 
-    def empty(self) -> Any: ...
+    def empty(self) -> Tree: ...
 
-    def add(self, data: Any, tau: Trajectories) -> Any: ...
+    def add(self, data: Tree, tau: Rollouts) -> Tree: ...
 
-    def next_values(self, data: Any, value: Any) -> jax.Array:
+    def next_values(self, data: Tree, value: Array) -> Array:
         """P_l V for each l ``[L, S, A]``."""
         ...
 
 
 class CountsData(NamedTuple):
-    visits: Any  # N(s, a) [S * A]
-    counts: Any  # N_l(s, a, s') [S' * L * S * A]: successors first, so that P_l V adds whole slabs
+    visits: Array  # N(s, a) [S * A]
+    counts: (
+        Array  # N_l(s, a, s') [S' * L * S * A]: successors first, so that P_l V adds whole slabs
+    )
 
 
 class Counts(NamedTuple):
@@ -52,17 +54,17 @@ class Counts(NamedTuple):
         slab = self.settings.critics * pairs
         return CountsData(jnp.zeros(pairs, jnp.int32), jnp.zeros(self.n_states * slab, jnp.int32))
 
-    def add(self, data: CountsData, tau: Trajectories) -> CountsData:
+    def add(self, data: CountsData, tau: Rollouts) -> CountsData:
         cells = self.settings.critics * self.n_states * self.n_actions
 
-        def step(t: Any, data: CountsData) -> CountsData:
+        def step(t: Count, data: CountsData) -> CountsData:
             visits, cell, successor, valid = _route(self, data.visits, tau, t)
             at = data.counts.at[successor * cells + cell]
             return CountsData(visits, at.add(valid, mode=IN_BOUNDS))
 
         return lax.fori_loop(0, tau.horizon, step, data)
 
-    def next_values(self, data: CountsData, value: Any) -> jax.Array:
+    def next_values(self, data: CountsData, value: Array) -> Array:
         shape = (self.n_states, self.settings.critics, self.n_states, self.n_actions)
         counts = data.counts.reshape(shape)
         total = jnp.tensordot(value, counts.astype(value.dtype), axes=1)
@@ -70,11 +72,11 @@ class Counts(NamedTuple):
 
 
 class LogData(NamedTuple):
-    visits: Any  # N(s, a) [S * A]
-    per_dataset: Any  # N_l(s, a) [L * S * A]
-    cell: Any  # (l, s, a) of each transition, flat [capacity]
-    successor: Any  # s' of each transition [capacity]; n_states where there is none yet
-    size: Any  # how many there are
+    visits: Array  # N(s, a) [S * A]
+    per_dataset: Array  # N_l(s, a) [L * S * A]
+    cell: Array  # (l, s, a) of each transition, flat [capacity]
+    successor: Array  # s' of each transition [capacity]; n_states where there is none yet
+    size: Count  # how many there are
 
 
 class Log(NamedTuple):
@@ -93,8 +95,8 @@ class Log(NamedTuple):
             jnp.int32(0),
         )
 
-    def add(self, data: LogData, tau: Trajectories) -> LogData:
-        def step(t: Any, data: LogData) -> LogData:
+    def add(self, data: LogData, tau: Rollouts) -> LogData:
+        def step(t: Count, data: LogData) -> LogData:
             visits, cell, successor, valid = _route(self, data.visits, tau, t)
             slot = jnp.where(
                 valid == 1, data.size + jnp.cumsum(valid, dtype=jnp.int32) - 1, self.capacity
@@ -109,7 +111,7 @@ class Log(NamedTuple):
 
         return lax.fori_loop(0, tau.horizon, step, data)
 
-    def next_values(self, data: LogData, value: Any) -> jax.Array:
+    def next_values(self, data: LogData, value: Array) -> Array:
         gain = jnp.append(value, 0.0)[data.successor]
         total = jnp.zeros(data.per_dataset.shape, value.dtype).at[data.cell].add(gain)
         shape = (self.settings.critics, self.n_states, self.n_actions)
@@ -118,8 +120,8 @@ class Log(NamedTuple):
 
 
 def _route(
-    datasets: "Counts | Log", visits: Any, tau: Trajectories, t: Any
-) -> tuple[Any, Any, Any, Any]:
+    datasets: "Counts | Log", visits: Array, tau: Rollouts, t: Count
+) -> tuple[Array, Array, Array, Array]:
     """Lines 5-6 for step t of each rollout that is kept.
 
     The new N(s, a); the cell (l, s, a) that the transition joins; s'; and whether it is data (1) or
@@ -139,7 +141,7 @@ def _route(
     return visits, cell, tau.states[t + 1, lanes], valid
 
 
-def _normalise(settings: Settings, total: Any, n: Any, value: Any) -> jax.Array:
+def _normalise(settings: Settings, total: Array, n: Array, value: Array) -> Array:
     """Line 11: from sums of V(s') to P_l V."""
     if settings.kernel == "plus-two":
         return total / (n + 2)

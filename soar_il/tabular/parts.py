@@ -5,16 +5,17 @@ The policy is kept as log pi, so that 10^5 multiplicative updates cannot underfl
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from soar_il import optimism
-from soar_il.soar import Learner, Parts, Seen, State, improve
-from soar_il.tabular.datasets import Datasets, Trajectories
+from soar_il.soar import Learner, Parts, State, improve
+from soar_il.tabular.datasets import Datasets, Rollouts
 from soar_il.tabular.settings import Settings
+from soar_il.types import Array, Count, Metrics, PRNGKey, Scalar, Tree
 
 BLOCK = 256  # steps of a rollout whose randomness is drawn at once
 
@@ -22,14 +23,14 @@ BLOCK = 256  # steps of a rollout whose randomness is drawn at once
 class World(NamedTuple):
     """What rollouts need of an MDP. The true cost is not among it."""
 
-    transition_cdf: Any  # [S, A, S - 1]
-    initial_cdf: Any  # [S - 1]
-    discount: Any
+    transition_cdf: Array  # [S, A, S - 1]
+    initial_cdf: Array  # [S - 1]
+    discount: Scalar
 
 
 def tabular_parts(
     world: World,
-    expert: Any,
+    expert: Array,
     settings: Settings,
     datasets: Datasets,
     longest: int,
@@ -41,24 +42,28 @@ def tabular_parts(
     several runs go side by side.
     """
 
-    def collect(policy: Any, key: Any) -> Trajectories:
+    def collect(policy: Array, key: PRNGKey) -> Rollouts:
         return roll_out(world, policy, settings, longest, key, axis)
 
     def update_cost(
-        cost: Any, expert: Any, tau: Trajectories, data: Any, policy: Any, key: Any
-    ) -> tuple[Any, Seen]:
+        cost: Array, expert: Array, tau: Rollouts, data: Tree, policy: Array, key: PRNGKey
+    ) -> tuple[Array, Metrics]:
         learner = learner_occupancy(tau, settings, cost.shape)
         seen = {"learner_occupancy": learner, "steps": tau.length.sum()}
         return cost_update(cost, expert, learner, settings.alpha), seen
 
-    def estimate(q: Any, policy: Any, cost: Any, data: Any, key: Any) -> tuple[Any, Seen]:
+    def estimate(
+        q: Array, policy: Array, cost: Array, data: Tree, key: PRNGKey
+    ) -> tuple[Array, Metrics]:
         return datasets.next_values(data, state_value(q, policy, settings)), {}
 
-    def optimistic_q(next_values: Any, cost: Any) -> tuple[Any, Any]:
+    def optimistic_q(next_values: Array, cost: Array) -> tuple[Array, Array]:
         q = optimistic_q_tabular(next_values, cost, world.discount, settings)
         return q, q
 
-    def update_policy(policy: Any, q: Any, cost: Any, data: Any, key: Any) -> tuple[Any, Seen]:
+    def update_policy(
+        policy: Array, q: Array, cost: Array, data: Tree, key: PRNGKey
+    ) -> tuple[Array, Metrics]:
         return jax.nn.log_softmax(policy - settings.eta * q), {}  # Algorithm 2, line 14
 
     learner = Learner(estimate, optimistic_q, update_policy)
@@ -77,7 +82,7 @@ def initial_state(datasets: Datasets, n_states: int, n_actions: int, state_only:
     )
 
 
-def cdf(probabilities: Any) -> jax.Array:
+def cdf(probabilities: Array) -> Array:
     """Cumulative probabilities without the last, for drawing by inversion.
 
     Divided by their sum, so that an event of probability zero is never drawn.
@@ -86,32 +91,32 @@ def cdf(probabilities: Any) -> jax.Array:
     return total[..., :-1] / total[..., -1:]
 
 
-def draw(cumulative: Any, uniform: Any) -> jax.Array:
+def draw(cumulative: Array, uniform: Array) -> Array:
     """The outcome whose interval holds ``uniform``."""
     return jnp.sum(uniform[..., None] >= cumulative, axis=-1, dtype=jnp.int32)
 
 
-def uniform_pairs(key: Any, shape: tuple[int, ...]) -> tuple[jax.Array, jax.Array]:
+def uniform_pairs(key: PRNGKey, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """Two uniforms of 32 bits each from one 64-bit draw: the generator is what rollouts pay for."""
     bits = jax.random.bits(key, shape, jnp.uint64)
     high, low = bits >> 32, bits & 0xFFFFFFFF
     return high.astype(float) * 2.0**-32, low.astype(float) * 2.0**-32
 
 
-def geometric(key: Any, discount: Any, count: int) -> jax.Array:
+def geometric(key: PRNGKey, discount: Scalar, count: int) -> Array:
     """Algorithm 2, line 3: ``count`` trajectory lengths, P(n) = (1 - gamma) gamma^(n - 1)."""
     uniform = jax.random.uniform(key, (count,))
     return 1 + jnp.floor(jnp.log1p(-uniform) / jnp.log(discount)).astype(jnp.int32)
 
 
-def lengths(key: Any, discount: Any, settings: Settings) -> jax.Array:
+def lengths(key: PRNGKey, discount: Scalar, settings: Settings) -> Array:
     """The lengths that ``roll_out`` will use with this key."""
     return geometric(jax.random.split(key)[0], discount, settings.rollouts)
 
 
 def roll_out(
-    world: World, policy: Any, settings: Settings, longest: int, key: Any, axis: str | None
-) -> Trajectories:
+    world: World, policy: Array, settings: Settings, longest: int, key: PRNGKey, axis: str | None
+) -> Rollouts:
     """Algorithm 2, lines 3-4: play pi^k for a geometric number of steps."""
     length = lengths(key, world.discount, settings)
     horizon = jnp.max(length) if axis is None else lax.pmax(jnp.max(length), axis)
@@ -119,10 +124,10 @@ def roll_out(
     policy_cdf = cdf(jnp.exp(policy))
     count = length.shape[0]
 
-    def block(b: Any, carry: Any) -> Any:
+    def block(b: Count, carry: Tree) -> Tree:
         for_action, for_state = uniform_pairs(jax.random.fold_in(key, b + 1), (BLOCK, count))
 
-        def step(i: Any, carry: Any) -> Any:
+        def step(i: Count, carry: Tree) -> Tree:
             s, states, actions = carry
             a = draw(policy_cdf[s], for_action[i])
             successor = draw(world.transition_cdf[s, a], for_state[i])
@@ -137,10 +142,10 @@ def roll_out(
     actions = jnp.zeros((longest, count), jnp.int32)
     blocks = (horizon + BLOCK - 1) // BLOCK
     _, states, actions = lax.fori_loop(0, blocks, block, (start, states, actions))
-    return Trajectories(states, actions, length, horizon)
+    return Rollouts(states, actions, length, horizon)
 
 
-def learner_occupancy(tau: Trajectories, settings: Settings, shape: tuple[int, ...]) -> jax.Array:
+def learner_occupancy(tau: Rollouts, settings: Settings, shape: tuple[int, ...]) -> Array:
     """CostUpdateTabular, lines 2 and 5: the last step of a geometric rollout is drawn from d^pi.
 
     With ``cost_trajectories`` it is the mean over those rollouts instead.
@@ -148,18 +153,18 @@ def learner_occupancy(tau: Trajectories, settings: Settings, shape: tuple[int, .
     used = slice(-settings.cost_trajectories, None) if settings.cost_trajectories else slice(1)
     last = tau.length[used] - 1
     lane = jnp.arange(tau.length.shape[0])[used]
-    index: tuple[Any, ...] = (tau.states[last, lane],)
+    index: tuple[Array, ...] = (tau.states[last, lane],)
     if not settings.state_only:
         index += (tau.actions[last, lane],)
     return jnp.zeros(shape).at[index].add(1.0 / last.shape[0])
 
 
-def cost_update(cost: Any, expert: Any, learner: Any, alpha: Any) -> jax.Array:
+def cost_update(cost: Array, expert: Array, learner: Array, alpha: float) -> Array:
     """CostUpdateTabular, line 8: a gradient step, projected onto the cost class [0, 1]."""
     return jnp.clip(cost - alpha * (expert - learner), 0.0, 1.0)
 
 
-def state_value(q: Any, policy: Any, settings: Settings) -> jax.Array:
+def state_value(q: Array, policy: Array, settings: Settings) -> Array:
     """Algorithm 2, line 15: V^k = <pi^k, Q^k>.
 
     The released notebook weighs with pi^{k-1}: what pi^k was before its step along Q^k.
@@ -170,8 +175,8 @@ def state_value(q: Any, policy: Any, settings: Settings) -> jax.Array:
 
 
 def optimistic_q_tabular(
-    next_values: Any, cost: Any, discount: Any, settings: Settings
-) -> jax.Array:
+    next_values: Array, cost: Array, discount: Scalar, settings: Settings
+) -> Array:
     """OptimisticQTabular: Q^{k+1} from the L estimates P_l V^k ``[L, S, A]`` and c^k."""
     c = cost[:, None] if settings.state_only else cost
     if settings.rule == "min":

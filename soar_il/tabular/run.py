@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,8 +15,10 @@ from soar_il.tabular.expert import ExpertData
 from soar_il.tabular.mdp import Array, Mdp
 from soar_il.tabular.parts import World, cdf, initial_state, lengths, tabular_parts
 from soar_il.tabular.settings import Settings
+from soar_il.types import Count, Scalar
 
 SEEDS = "seeds"
+Kept = tuple[jax.Array, ...]  # the fields of ``Trace`` but for its first
 LOG_COST = 4  # a logged transition costs about as much time as this many entries of a table
 
 
@@ -81,7 +83,7 @@ def prepared(
     iterations: int,
     seeds: Sequence[int],
     chunk: int,
-) -> tuple[Plan, World, Any, soar.State, Any]:
+) -> tuple[Plan, World, jax.Array, soar.State, jax.Array]:
     """What ``advance`` needs; its chunk is the given one or a little less."""
     frequencies = _expert_batch(mdp, experts, settings, seeds)
     if iterations < 1 or chunk < 1:
@@ -120,12 +122,14 @@ def _expert_batch(
     return np.stack([data.occupancy for data in experts])
 
 
-def _sizes(discount: Any, settings: Settings, iterations: int, seeds: Any) -> tuple[int, int]:
+def _sizes(
+    discount: Scalar, settings: Settings, iterations: int, seeds: jax.Array
+) -> tuple[int, int]:
     """The longest trajectory and the largest number of steps of a run: known from the seeds."""
 
     @jax.jit
-    def run_lengths(seed: Any) -> tuple[Any, Any]:
-        def at(k: Any) -> tuple[Any, Any]:
+    def run_lengths(seed: Count) -> tuple[jax.Array, jax.Array]:
+        def at(k: Count) -> tuple[jax.Array, jax.Array]:
             length = lengths(rng.at(seed, k)("collect"), discount, settings)
             return length.max(), length[: settings.data_rollouts].sum()
 
@@ -148,16 +152,16 @@ def _start(plan: Plan, runs: int) -> soar.State:
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=3)
 def advance(
-    plan: Plan, world: World, expert: Any, states: soar.State, seeds: Any
-) -> tuple[soar.State, tuple[Any, ...]]:
+    plan: Plan, world: World, expert: jax.Array, states: soar.State, seeds: jax.Array
+) -> tuple[soar.State, Kept]:
     """``plan.chunk`` passes of Algorithm 1 for every seed."""
 
-    def one(expert: Any, state: soar.State, seed: Any) -> tuple[soar.State, tuple[Any, ...]]:
+    def one(expert: jax.Array, state: soar.State, seed: Count) -> tuple[soar.State, Kept]:
         parts = tabular_parts(
             world, expert, plan.settings, plan.datasets(), plan.longest, axis=SEEDS
         )
 
-        def step(state: soar.State, _: None) -> tuple[soar.State, tuple[Any, ...]]:
+        def step(state: soar.State, _: None) -> tuple[soar.State, Kept]:
             after, _, seen = soar.iteration(parts, state, seed)
             policy = jnp.exp(state.policy)
             visits = after.data.visits.reshape(plan.n_states, plan.n_actions)

@@ -6,7 +6,9 @@ prints something that does not hold, the function gives what does and says so;
 """
 
 import math
-from typing import Any, Literal
+from typing import Literal
+
+from soar_il.tabular.mdp import Array
 
 Rule = Literal["min", "mean-std"]
 
@@ -87,8 +89,8 @@ def pair_bound(
     critics: int,
     discount: float,
     delta: float,
-    visits: Any,
-) -> Any:
+    visits: Array,
+) -> Array:
     """Bounded-optimism lemma: P V^k - P_l V^k of a pair that was visited N^k times, at most.
 
     With probability 1 - delta for every pair, l and k at once. The proof counts N^k up to K, but a

@@ -38,6 +38,11 @@ console = Forgiving(highlight=False)
 errors = Forgiving(highlight=False, stderr=True)
 
 
+def say(text: str) -> None:
+    """A line for a person, as it is."""
+    console.print(text, markup=False, soft_wrap=True)
+
+
 class Rate(ProgressColumn):
     """Units a second."""
 

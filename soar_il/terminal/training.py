@@ -1,12 +1,13 @@
 """The live line of a training run, or a line a tenth where there is no terminal."""
 
 import time
-from typing import Any, Self
+from typing import Self
 
 from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.table import Column
 from rich.text import Text
 
+from soar_il.files import Fields
 from soar_il.terminal.progress import console
 
 WIDE = 100  # columns from which there is room for a bar
@@ -50,7 +51,7 @@ class TrainingProgress:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def update(self, seen: dict[str, Any]) -> None:
+    def update(self, seen: Fields) -> None:
         steps, before = int(seen["steps"]), self._steps
         self._steps = steps
         if not self._began:  # the first iteration waited for compilation
@@ -71,7 +72,7 @@ class TrainingProgress:
             self._said.add(text)
             console.print(text, markup=False, soft_wrap=True)
 
-    def words(self, seen: dict[str, Any]) -> str:
+    def words(self, seen: Fields) -> str:
         """What the learner sees of itself, and what evaluation said last."""
         parts = [] if self.score is None else [f"return {self.score:,.0f}"]
         parts += [f"cost gap {seen['cost_gap']:.2f}"] if "cost_gap" in seen else []

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from soar_il.demos import Demos, align, convert
-from soar_il.demos.check import check, notices
+from soar_il.demos.alone import notices
+from soar_il.demos.check import check
 from soar_il.errors import DemoError, DemoWarning
 
 

@@ -13,7 +13,8 @@ from wrong_arrays import good
 from wrong_files import pendulum
 
 from soar_il.demos import Demos
-from soar_il.demos.check import check, notices
+from soar_il.demos.alone import notices
+from soar_il.demos.check import check
 from soar_il.errors import DemoError, DemoWarning
 
 CASES = wrong_arrays.CASES | wrong_files.CASES

@@ -1,11 +1,13 @@
 """The files in experiments/: the paper's figures and tables, in full and in small."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from soar_il.bases import BASES
 from soar_il.commands.sweep import kinds
+from soar_il.configure import resolve
 from soar_il.sweep import checks, estimate, grid
 
 FILES = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
@@ -48,13 +50,23 @@ def test_figures_that_share_a_folder_mean_the_same_runs():
     assert {job.name: job for part in parts for job in part.jobs} == whole
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_no_case_sets_a_clip_value_that_the_preset_has(path):
+    """A number is written down in one place."""
+    sweep = grid.read(path, kinds())
+    for rule in tomllib.loads(path.read_text()).get("where", []):
+        if "sigma" in rule.get("set", {}):
+            given = (rule["base"], rule["env"], sweep.jobs[0].options["preset"])
+            assert resolve(*given).learner.sigma != rule["set"]["sigma"], rule
+
+
 def test_the_paper_s_clip_values_and_steps():
-    jobs = {
-        job.name: job.options for job in grid.read(FILES[0].parent / "average.toml", kinds()).jobs
-    }
+    read = grid.read(FILES[0].parent / "average.toml", kinds()).jobs
+    jobs = {job.name: job.options for job in read}
+    sigmas = {job.name: checks.resolved(job)["learner"]["sigma"] for job in read}
     assert len(jobs) == 4 * 4 * 2 * 5
-    assert jobs["Humanoid-v5/rkl-L4-seed0"]["sigma"] == 100.0
-    assert jobs["Ant-v5/csil-plain-L4-seed4"]["sigma"] == 10.0
+    assert sigmas["Humanoid-v5/rkl-L4-seed0"] == 100.0
+    assert sigmas["Ant-v5/csil-plain-L4-seed4"] == 10.0
     assert "sigma" not in jobs["Ant-v5/csil-plain-L1-seed4"]
     assert jobs["Walker2d-v5/ml-irl-L1-seed2"]["steps"] == 1_500_000
     assert jobs["Ant-v5/ml-irl-sa-L4-seed2"]["steps"] == 1_200_000

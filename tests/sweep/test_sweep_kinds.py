@@ -6,7 +6,7 @@ import gymnasium as gym
 import pytest
 import toys
 
-from soar_il.commands import deep
+from soar_il.commands import train as command
 from soar_il.commands.sweep import kinds
 from soar_il.errors import SoarError
 from soar_il.sweep import checks, estimate, folder, grid, local
@@ -78,7 +78,7 @@ def test_what_a_file_leaves_out_is_the_command_s_own_default(tmp_path, monkeypat
     def train(env: str = "Hopper-v5", base: str = "x", steps: int = 123) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(deep, "train", train)
+    monkeypatch.setattr(command, "train", train)
     (job,) = read(tmp_path, "grid = {env = ['Hopper-v5'], base = ['ml-irl']}").jobs
     assert (job.steps, job.get("seed")) == (123, None)
 

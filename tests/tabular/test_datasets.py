@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from soar_il.tabular.datasets import Counts, Log, Trajectories
+from soar_il.tabular.datasets import Counts, Log, Rollouts
 from soar_il.tabular.settings import Settings
 
 S, A = 4, 3
@@ -19,7 +19,7 @@ def _float64():
 
 def random_rollouts(rng, lanes, longest=40):
     length = rng.integers(1, longest + 1, size=lanes)
-    return Trajectories(
+    return Rollouts(
         jnp.asarray(rng.integers(S, size=(longest + 1, lanes)), jnp.int32),
         jnp.asarray(rng.integers(A, size=(longest, lanes)), jnp.int32),
         jnp.asarray(length, jnp.int32),

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 import numpy as np
 
+from soar_il.files import Fields
 from soar_il.tabular import mdps
 from soar_il.tabular.expert import draw_expert
 from soar_il.tabular.mdp import Array, Mdp
@@ -78,8 +78,8 @@ def ablate(task: Task, critics: Sequence[int], seeds: Sequence[int]) -> tuple[li
 
 
 def content(
-    task: Task, mdp: Mdp, curves: Sequence[Curve], seeds: Sequence[int], about: dict[str, Any]
-) -> dict[str, Any]:
+    task: Task, mdp: Mdp, curves: Sequence[Curve], seeds: Sequence[int], about: Fields
+) -> Fields:
     """All that a reader needs to draw the figure or to check the table: ``ablation.json``."""
     return {
         **about,

@@ -3,19 +3,19 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
 from soar_il.figures.style import STYLE, save
+from soar_il.files import Fields
 from soar_il.report import tabular
 from soar_il.statistics.intervals import mean_interval
 from soar_il.tabular.studies.rate import Point, slope
 
 
-def ablation_figure(content: dict[str, Any], title: str, folder: Path) -> Path:
+def ablation_figure(content: Fields, title: str, folder: Path) -> Path:
     """Cost against MDP samples, one line for each L: of the mixture, and of the policy itself."""
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")

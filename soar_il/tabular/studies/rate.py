@@ -5,11 +5,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from soar_il.errors import ConfigError
+from soar_il.files import Fields
 from soar_il.report.table import Table
 from soar_il.statistics.intervals import Interval, mean_interval, shown, slope_interval
 from soar_il.tabular import theory
@@ -174,7 +175,7 @@ def runs(measured: dict[str, list[Point]], seeds: Sequence[int]) -> Table:
 
 
 def write_json(
-    path: Path, measured: dict[str, list[Point]], seeds: Sequence[int], about: dict[str, Any]
+    path: Path, measured: dict[str, list[Point]], seeds: Sequence[int], about: Fields
 ) -> None:
     content = {
         **about,

@@ -7,12 +7,13 @@ import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from soar_il import files
 from soar_il.evaluation import times
 from soar_il.evaluation.score import Evaluator
 from soar_il.figures.training import training_figure
+from soar_il.files import Fields
 from soar_il.policy import Policy
 from soar_il.runs import boards, log
 from soar_il.runs.boards import Board
@@ -29,7 +30,6 @@ class Watch:
     ) -> None:
         self.folder, self._open = run.folder, ExitStack()
         self.last: float | None = None
-        self._open.callback(run.close)
         self._evaluator = self._made(run, episodes) if episodes else None
         path = self.folder / "scores.jsonl"
         log.cut(path, run.k, run.say)
@@ -48,7 +48,7 @@ class Watch:
         self._open.callback(evaluator.close)
         return evaluator
 
-    def iteration(self, seen: dict[str, Any]) -> None:
+    def iteration(self, seen: Fields) -> None:
         write, k, steps = self._run.patiently, self._run.k, self._run.steps
         write(lambda: self._clock.iteration(k, steps))
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")

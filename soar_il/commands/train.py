@@ -1,39 +1,29 @@
-"""``soar train``, ``resume`` and ``fingerprint``: runs on continuous control."""
+"""``soar train``: a new run, and how any run is trained to its end."""
 
 import dataclasses
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import tyro
+from typing import TYPE_CHECKING
 
 from soar_il.commands.asked import (
+    Arguments,
+    Assignments,
     assigned,
     check_boards,
     check_empty,
     check_episodes,
     check_steps,
-    flat,
 )
+from soar_il.config import Termination, flat
 from soar_il.envs.ids import compose, file_name
+from soar_il.files import Fields
 from soar_il.terminal import phases
-from soar_il.terminal.progress import console
+from soar_il.terminal.progress import console, say
 
 if TYPE_CHECKING:
     from soar_il.configure import Config
     from soar_il.evaluation.times import Moment
     from soar_il.runs.run import Run
-
-Assignments = Annotated[  # --set A --set B and --set A B
-    tuple[tuple[str, ...], ...],
-    tyro.conf.arg(metavar="NAME=VALUE", name="set"),
-    tyro.conf.UseAppendAction,
-]
-Arguments = Annotated[
-    tuple[tuple[str, ...], ...],
-    tyro.conf.arg(metavar="NAME=VALUE", name="env-args"),
-    tyro.conf.UseAppendAction,
-]
-Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 
 def train(
@@ -46,7 +36,7 @@ def train(
     steps: int = 50_000,
     seed: int = 0,
     demonstrations: int = 0,
-    termination: Literal["absorbing", "fixed", "early"] | None = None,
+    termination: Termination | None = None,
     preset: str = "tuned",
     settings: Assignments = (),
     out: Path | None = None,
@@ -59,26 +49,27 @@ def train(
 ) -> None:
     """Train a policy from demonstrations alone.
 
-    The run directory keeps settings, metrics, policies and checkpoints; `soar resume` goes on.
+    Settings, metrics, policies and checkpoints are written to the run directory. After an
+    interruption `soar resume` continues.
 
     Args:
         demos: Demonstrations: a .demos folder or an .npz file; by default <env>.demos here, or what
             comes with the package (Hopper-v5).
         env: A Gymnasium id with continuous spaces; own:Own-v0 imports own.py of this folder first.
-        env_args: What the environment is made with, such as size=3 wind=true.
+        env_args: Arguments of the environment's constructor, such as size=3 wind=true.
         base: The base method, for example ml-irl (states only) or ml-irl-sa (states and actions).
         critics: L, the number of pairs of critics; 1 is the base method without SOAR.
-        sigma: The largest standard deviation that optimism may subtract.
-        steps: Environment steps, every one counted. Iterations are shortened to end there; the
-            episode that reaches it is finished. A method that only clones takes none.
-        seed: Of every random draw.
-        demonstrations: How many trajectories to use, from the first; 0 for all.
-        termination: What the end of an episode means: absorbing, fixed or early.
+        sigma: The clip value: the most that optimism subtracts from the critics' mean.
+        steps: Environment steps in all. The run ends with the episode that reaches this number. A
+            method that only clones takes none.
+        seed: The seed of all random draws.
+        demonstrations: Use only so many trajectories, from the first; 0 for all.
+        termination: How the end of an episode is treated: absorbing, fixed or early.
         preset: tuned, paper, or a TOML file of your own.
-        settings: More settings, such as learner.alpha=0.1 or cost.batch=64.
+        settings: More settings, such as learner.alpha=0.1; `soar settings` lists them.
         out: The run directory; by default results/<env>/<base>-L<L>-seed<seed>.
         evaluate_every: Environment steps between evaluations of the policy; 0 for none.
-        episodes: Episodes of an evaluation, deterministic and stochastic each.
+        episodes: Episodes of an evaluation: so many deterministic, and so many stochastic.
         checkpoint_every: Environment steps between checkpoints.
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
         wandb: Also log to this project of Weights & Biases (needs the extra soar-il[wandb]).
@@ -119,60 +110,6 @@ def train(
     go(run, plan, began)
 
 
-def resume(
-    run_dir: Folder, steps: int | None = None, allow_drift: bool = False, quiet: bool = False
-) -> None:
-    """Go on with a run from its newest checkpoint, exactly as if it had not stopped.
-
-    Args:
-        run_dir: The run directory.
-        steps: Another total of environment steps. A larger one gives the run that would have had it
-            from the start: an iteration that was shortened is made again, whole.
-        allow_drift: Go on although versions or threads are others; the bits may differ then.
-        quiet: Print errors and warnings only.
-    """
-    console.quiet = quiet
-    say(f"reading {run_dir}")
-    from soar_il.evaluation import times
-    from soar_il.runs import plans
-
-    began, plan = times.now(), plans.read(run_dir)
-    if steps is not None:
-        check_steps(steps)
-        plan["steps"] = steps
-    run = resumed(run_dir, allow_drift, plan["steps"])
-    plans.write(run_dir, plan)
-    if not run.built.takes_steps:
-        say("it takes no environment steps, and its policy is kept")
-    elif run.steps >= plan["steps"]:
-        say(f"it has its {run.steps:,} steps; for more: soar resume {run_dir} --steps MORE")
-    else:
-        say(f"resuming at iteration {run.k}, {run.steps:,} of {plan['steps']:,} steps")
-    go(run, plan, began)
-
-
-def fingerprint(run_dir: Folder, allow_drift: bool = False) -> None:
-    """SHA-256 over all that learning has produced, at the newest checkpoint.
-
-    Args:
-        run_dir: The run directory.
-        allow_drift: Although versions or threads are others.
-    """
-    run = resumed(run_dir, allow_drift)
-    print(run.fingerprint())
-    run.close()
-
-
-def resumed(folder: Path, allow_drift: bool, total: int | None = None) -> "Run":
-    """An imitator's run or an expert's, from its newest checkpoint."""
-    from soar_il.experts import sac
-    from soar_il.runs.origin import read_config
-    from soar_il.runs.run import Run
-
-    make = sac.build if read_config(folder, verify=False).base == sac.NAME else None
-    return Run.resume(folder, allow_drift=allow_drift, say=say, make=make, total=total)
-
-
 def started(
     run: "Run",
     steps: int,
@@ -181,19 +118,19 @@ def started(
     checkpoint_every: int,
     tensorboard: bool,
     wandb: str = "",
-) -> dict[str, Any]:
+) -> Fields:
     """What `soar resume` will need to know."""
     from soar_il.runs import plans
 
-    plan: dict[str, Any] = {"steps": steps, "evaluate_every": evaluate_every, "episodes": episodes}
+    plan: Fields = {"steps": steps, "evaluate_every": evaluate_every, "episodes": episodes}
     plan |= {"checkpoint_every": checkpoint_every, "tensorboard": tensorboard, "wandb": wandb}
     plans.write(run.folder, plan)
     return plan
 
 
-def go(run: "Run", plan: dict[str, Any], began: "Moment | None" = None) -> None:
+def go(run: "Run", plan: Fields, began: "Moment | None" = None) -> None:
     """Train to the plan's end, with progress and evaluation."""
-    from soar_il.commands.watch import Watch
+    from soar_il.evaluation.watch import Watch
     from soar_il.runs import boards, compiled
     from soar_il.runs.train import Keep
     from soar_il.runs.train import train as train_run
@@ -204,12 +141,13 @@ def go(run: "Run", plan: dict[str, Any], began: "Moment | None" = None) -> None:
     keep = Keep(plan["checkpoint_every"], every or 5_000)
     events = run.folder / "tensorboard" if plan["tensorboard"] else None
     writers = boards.opened(run.folder, events, plan.get("wandb", ""))
-    with Watch(run, plan["episodes"] if every else 0, writers, began) as watch:
+    episodes = plan["episodes"] if every else 0
+    with closing(run), Watch(run, episodes, writers, began) as watch:
         watch.catch_up()
         progress = TrainingProgress(run.steps, total)
         with progress, phases.heard_by(progress.phase, phases.noted(run.folder)):
 
-            def on_iteration(seen: dict[str, Any]) -> None:
+            def on_iteration(seen: Fields) -> None:
                 progress.score = watch.last
                 progress.update(seen)
                 watch.iteration(seen)
@@ -237,7 +175,3 @@ def show(cfg: "Config", preset: str, usual: "Config") -> None:
     changed = [f"{name} = {now[name]}" for name in now if now[name] != then.get(name)]
     if changed:
         say(f"changed: {', '.join(changed)}")
-
-
-def say(text: str) -> None:
-    console.print(text, markup=False, soft_wrap=True)
