@@ -168,11 +168,11 @@ class Imitator:
 
     @property
     def policy(self) -> Policy:
-        """What was learned so far, as a thing of its own: save it, load it anywhere."""
+        """The policy learned so far. It can be saved and loaded without the run."""
         return dataclasses.replace(self._run.policy(), draws=self._draws)
 
     def set_random_seed(self, seed: int) -> None:
-        """Of the draws that ``predict`` makes, by any policy of this object; not of training."""
+        """Seed the draws of ``predict``, for all policies of this object; not those of training."""
         self._draws = np.random.default_rng(seed)
 
     def evaluate(self, episodes: int = 10, seed: int = 0) -> Fields:
@@ -234,7 +234,7 @@ class Imitator:
         return self._run.fingerprint()
 
     def close(self) -> None:
-        """Let go of the folder and the environment; forgetting the object does it too."""
+        """Release the folder and the environment; it also happens when the object is deleted."""
         while self._boards:
             self._boards.pop().close()
         self._close()

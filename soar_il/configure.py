@@ -67,7 +67,7 @@ def resolve(base: str, env: str, preset: str = "tuned", **said: Any) -> Config:
 
 
 def from_preset(base: str, env: str, preset: str, said: Fields, kind: str) -> Config:
-    """The same for any folder of presets."""
+    """As ``resolve``, with the folder of presets named."""
     said = {name: value for name, value in said.items() if value is not None}
     short = {name: said.pop(name) for name in SHORT if name in said}
     said["learner"] = {**said.get("learner", {}), **short}

@@ -66,7 +66,7 @@ def improve(
 def run(parts: Parts, state: State, seed: int) -> Iterator[tuple[State, Tree, Metrics]]:
     """Iterate for ever; the caller decides when to stop, log, evaluate and checkpoint.
 
-    Nothing the caller does with what it is given can reach back into the learner.
+    Nothing that the caller does with the results changes what is learned.
     """
     while True:
         state, tau, seen = iteration(parts, state, seed)

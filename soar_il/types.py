@@ -84,7 +84,7 @@ class Trajectory(NamedTuple):
 
 
 class Treated(NamedTuple):
-    """An episode as the learner stores it, after the termination mode has had its say."""
+    """An episode as the learner stores it, changed as the termination mode asks for."""
 
     observations: Float[np.ndarray, "T+1 s"]  # as the networks see them
     actions: Float[np.ndarray, "T a"]

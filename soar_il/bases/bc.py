@@ -119,7 +119,7 @@ def cloned(key: PRNGKey, spec: Spec, expert: Data, s: Settings, hidden: tuple[in
 
 
 def make(settings: Settings, given: Given) -> Base:
-    """A clone that is handed out as it is; what it costs is only ever looked at."""
+    """The clone is the result. Its cost is reported and serves nothing else."""
     s = settings
 
     def init(key: PRNGKey, spec: Spec, expert: Data) -> Layers:

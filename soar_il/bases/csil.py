@@ -133,7 +133,7 @@ def make(settings: Settings, given: Given) -> Base:
 
 
 def anchored(s: Anchored, base: Base) -> Base:
-    """The same, whose actor starts as the clone and is held to it, and with a slope's penalty."""
+    """The method with an actor that starts as the clone and is held to it; dQ/da is penalised."""
     return base._replace(
         needs=base.needs._replace(demonstrations=s.action_slope > 0),
         clone=Clone(lambda clone: clone.layers, held_to, s.critic_steps),

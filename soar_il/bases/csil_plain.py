@@ -1,6 +1,6 @@
 """CSIL as Algorithm 10 of the paper has it: c(s, a) = -log pi_BC(a|s), and nothing else.
 
-What more it may take from the authors' method (csil.py) are options.
+Options add parts of the authors' method (csil.py).
 """
 
 import dataclasses
@@ -42,7 +42,7 @@ class Settings(csil.Anchored):
 
 
 def make(settings: Settings, given: Given) -> Base:
-    """Algorithm 10, with what is taken from the authors."""
+    """Algorithm 10, and the parts of the authors' method that the settings ask for."""
     s = settings
 
     def init(key: PRNGKey, spec: Spec, expert: Data) -> Cloned:

@@ -140,7 +140,7 @@ def in_parts(
     steps: int,
     key: PRNGKey,
 ) -> T:
-    """The state after so many steps, compiled here, and between its parts the word how far it is.
+    """The state after so many steps, which are compiled here; between parts it says how far it is.
 
     How many parts there are changes no bit: each step has a key of its own.
     """

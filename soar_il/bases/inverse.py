@@ -3,7 +3,7 @@
 An inverse model a = f(s, s') is fitted to the learner's own transitions and asked what the expert
 did between two of its states (as Torabi et al. 2018 do in order to clone it). With these actions
 the expert's transitions can be in the minibatches of critics and actor. Where an inferred action is
-wrong, the critics expect too low a cost there; the learner tries it and is corrected.
+wrong, the critics expect too low a cost there, the learner goes there, and its data correct them.
 """
 
 from collections.abc import Callable

@@ -58,7 +58,7 @@ def require_same_env(demos: Demos, env: str) -> None:
 
 
 def _same(one: str, other: str) -> bool:
-    """The same id; and the same arguments, where both names have some."""
+    """Whether both are the same id, with the same arguments where both names have some."""
     (a, first), (b, second) = (ids.parse(ids.without_module(name)) for name in (one, other))
     return a == b and (not first or not second or first == second)
 

@@ -166,7 +166,7 @@ def demos(
 
 
 def suspect(made: Demos, path: object) -> Demos:
-    """The same, with a warning where actions seem to stand beside other states than theirs."""
+    """The demonstrations, with a warning if their actions seem to belong to other states."""
     if wrong := align.suspicion(made):
         warnings.warn(f"{path}: {wrong[0]} ({wrong[1]})", DemoWarning, stacklevel=2)
     return made

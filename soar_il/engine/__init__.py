@@ -1,1 +1,1 @@
-"""What drives a learner and knows none: replay, episodes, the compiled loop, the guard, trials."""
+"""The engine: replay, episodes, the compiled loop, the guard, trials. It names no learner."""

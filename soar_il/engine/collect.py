@@ -35,7 +35,7 @@ def same(tau: Trajectory) -> Trajectory:
 
 
 class Wanted(NamedTuple):
-    """What an iteration has at the least, if it is not shortened."""
+    """How much an iteration collects at least, unless it is shortened."""
 
     steps: int
     episodes: int
@@ -53,9 +53,9 @@ class Collector(NamedTuple):
     finish: Callable[[Trajectory], Tree] = same  # what is kept of an episode
 
     def collect(self, pi: Played, key: PRNGKey, left: int | None = None) -> list[Tree]:
-        """Episodes until there are enough steps and enough episodes; a trial, if due, is first.
+        """Episodes until there are enough of them and of steps; a trial that is due comes first.
 
-        ``left`` is how many steps the run still has: with the episode that reaches it, it is over.
+        ``left`` is how many steps the run still has: it ends with the episode that reaches it.
         """
         uniform, wanted = self._uniform(pi), self.wanted(pi)
         taus: list[Tree] = []

@@ -1,4 +1,4 @@
-"""What is compiled: line 6, and lines 7-11 as often as the new steps ask for, in one call each."""
+"""What is compiled: line 6; and lines 7-11, repeated for each new step. One call each."""
 
 from collections.abc import Callable
 from functools import lru_cache, partial

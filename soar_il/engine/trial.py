@@ -1,8 +1,8 @@
-"""Which policy to hand out, decided without a reward: the one that came closest to the expert.
+"""Which policy is kept, without a reward: the one whose episodes are most like the expert's.
 
-Every so many steps a trajectory is made by the policy that would be handed out now, without noise;
-its steps are counted and its data used as any other's. If its states are closer to the demonstrated
-ones than those of the policy that is kept, it is tried again, and kept if it is closer each time.
+A trial is an episode of the present policy, without noise, every so many steps. Its steps count and
+its data are used as any other's. If its states are closer to the demonstrated ones than those of
+the policy kept so far, the policy is tried again, and it is kept if it is closer each time.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from soar_il.types import Array, Bool, Count, Float, Scalar, Spec, Tree
 
 MARKS = 256  # quantiles that stand for a distribution
 ENDED = 3.0  # missing a whole episode weighs as much as this many deviations
-FAR = 1e3  # before the first trial
+FAR = 1e3  # the gap before the first trial
 
 
 class Trial(NamedTuple):
@@ -54,12 +54,12 @@ def due(trial: Trial, every: int) -> Bool[Array, ""]:
 
 
 def player(trial: Trial, current: Layers) -> Layers:
-    """Who is on trial: the candidate again, or what would be handed out now."""
+    """Whose trial it is: the candidate's again, or the present policy's."""
     return trial.candidate if trial.passed else current
 
 
 def chosen(trial: Trial, current: Layers) -> Layers:
-    """What was kept; before that, what there is."""
+    """The policy that was kept; before the first one, the present policy."""
     return jax.tree.map(lambda a, b: jnp.where(trial.least < FAR, a, b), trial.kept, current)
 
 

@@ -21,7 +21,7 @@ Q = Callable[[Array, Array], tuple[Array, Array]]  # (states, actions) -> optimi
 
 
 class OfPolicy(NamedTuple):
-    """What a loss of the critics may ask of the policy; see ``Look``."""
+    """What a loss of the critics may compute with the policy; see ``Look``."""
 
     value: Callable[[Layers, Array], Array]  # (layers of critics, states) -> [L, 2, B]
     act: Callable[[Array, Array], tuple[Array, Array]]
@@ -37,7 +37,7 @@ class Critics(NamedTuple):
 
 
 def init(key: PRNGKey, spec: Spec, s: Settings) -> Critics:
-    """Random critics; targets start as copies (the paper: random too; see deviations)."""
+    """Random critics. Targets start as copies, in the paper at random (docs/deviations.md)."""
     sizes = (spec.observation + spec.action, *s.hidden, 1)
     layers = mlp.init(key, sizes, (2 * s.critics,))
     targets = jax.tree.map(jnp.copy, layers)
@@ -168,7 +168,7 @@ def least_value(base: Base, s: Settings) -> float:
 def of_the_expert(
     critics: Critics, base: Base, cost: Cost, expert: Tree, key: PRNGKey, s: Settings, steps: int
 ) -> Critics:
-    """Critics fitted to the expert itself: towards c(s, a) + gamma Q_targ(s', a'), its own a'."""
+    """Critics fitted to the demonstrations: to c(s, a) + gamma Q_targ(s', a'), a' the expert's."""
 
     def once(critics: Critics, key: PRNGKey) -> tuple[Critics, Metrics]:
         batch, following, known = expert.draw_pairs(key, s.batch, s.critics)
@@ -190,5 +190,5 @@ def of_the_expert(
 
 
 def none_yet(*given: object) -> NoReturn:
-    """Before the first episode there is no policy to ask."""
-    raise ValueError("the loss asks something of a policy, and there is none yet")
+    """Before the first episode there is no policy."""
+    raise ValueError("the loss of the critics needs a policy, and there is none yet")

@@ -113,7 +113,7 @@ def _gone(said: Fields, job: Fields, why: str) -> Missing:
 
 
 def _loose(where: Path) -> Iterator[Found]:
-    """Runs that no sweep speaks of: whoever started them says with plan.json how long they are."""
+    """Runs of no sweep; their plan.json says how many steps they were to take."""
     for path in sorted(where.rglob("ablation.json")):
         yield files.read_json(path)
     for path in sorted(where.rglob("config.json")):

@@ -43,7 +43,7 @@ def read_config(folder: Path, verify: bool = True) -> Config:
 
 
 def read_settings(folder: Path, verify: bool = True) -> Fields:
-    """The same as names and values, of any version of soar-il."""
+    """The settings as names and values; those of other versions of soar-il too."""
     path = folder / CONFIG
     if not path.exists():
         raise StorageError(

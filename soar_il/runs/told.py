@@ -1,4 +1,4 @@
-"""The first iteration says what it is busy with: the later ones are counted in steps."""
+"""In the first iteration each part says what it does; later ones are counted in steps."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ WORDS = {
 
 
 def told(parts: Parts) -> Parts:
-    """The same parts, each of which says once that it begins."""
+    """Parts that say, the first time they are called, what they do."""
     return parts._replace(**{name: _once(getattr(parts, name), WORDS[name]) for name in WORDS})
 
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Forgiving(Console):
-    """A full disk below the output costs the output, never the work that is spoken of."""
+    """Where the output cannot be written because a disk is full, the work goes on without it."""
 
     def print(self, *objects: Any, **how: Any) -> None:
         try:
