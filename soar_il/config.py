@@ -14,6 +14,7 @@ from soar_il.files import Fields
 
 T = TypeVar("T")
 Termination = Literal["absorbing", "fixed", "early"]  # how the end of an episode is treated
+MEND = "mend what is named; is it the right file?"
 
 
 def from_mapping(cls: type[T], mapping: Fields, where: str) -> T:
@@ -24,10 +25,16 @@ def from_mapping(cls: type[T], mapping: Fields, where: str) -> T:
         if key not in hints:
             raise ConfigError(f"unknown setting {key!r}", where, closest(key, hints))
         values[key] = _typed(hints[key], value, f"{where}: {key}")
-    try:
-        return cls(**values)
-    except TypeError as error:
-        raise ConfigError(str(error), where) from None
+    fields = dataclasses.fields(typing.cast(Any, cls))
+    absent = [f.name for f in fields if needed(f) and f.name not in values]
+    if absent:
+        raise ConfigError(f"lacks {', '.join(absent)}", where, "give what is lacking")
+    return cls(**values)
+
+
+def needed(field: dataclasses.Field[Any]) -> bool:
+    """Whether it has no value unless one is given."""
+    return field.default is field.default_factory is dataclasses.MISSING
 
 
 def _typed(hint: Any, value: Any, where: str) -> Any:
@@ -57,9 +64,9 @@ def read_toml(path: Path) -> Fields:
     except StorageError as error:
         raise ConfigError(error.what, str(path), error.do) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"is not valid TOML: {error}", str(path)) from None
+        raise ConfigError(f"is not valid TOML: {error}", str(path), MEND) from None
     except RecursionError:
-        raise ConfigError("is not valid TOML: nested too deep", str(path)) from None
+        raise ConfigError("is not valid TOML: nested too deep", str(path), MEND) from None
 
 
 def preset(cls: type[T], kind: str, name: str) -> T:

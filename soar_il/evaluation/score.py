@@ -15,6 +15,7 @@ from soar_il.errors import ConfigError
 from soar_il.files import Fields
 from soar_il.policy import Policy
 from soar_il.runs.snapshot import act as play_policy
+from soar_il.runs.snapshot import require_fit
 from soar_il.types import PRNGKey
 
 FIRST_SEED = 1_000_000_000  # training draws its reset seeds at random; these are fixed and apart
@@ -41,6 +42,7 @@ class Evaluator:
 
     def score(self, policy: Policy, deterministic: bool) -> Score:
         """Every episode starts from the same seed at each call."""
+        require_fit(policy, self.envs[0])
         if deterministic:
             return self._episodes(lambda seen, key: play_policy(policy, seen), int(deterministic))
         shape = len(self.envs), self.envs[0].action_size

@@ -76,6 +76,14 @@ def cut(path: Path, k: int, warn: Warn | None = None) -> None:
         files.write_atomically(path, b"".join(kept))
 
 
+def require(path: Path, k: int) -> None:
+    """The log has a line for each iteration up to ``k``, or that is a StorageError."""
+    gone = set(range(1, k + 1)) - {record["k"] for record in read(path)}
+    if gone:
+        what = f"lacks {len(gone)} of {k} iterations, the first of them {min(gone)}"
+        raise StorageError(what, str(path), files.DAMAGED)
+
+
 def _lines(path: Path, warn: Warn | None = None) -> list[tuple[bytes, Fields]]:
     if not path.exists():
         return []

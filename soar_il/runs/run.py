@@ -27,6 +27,7 @@ from soar_il.policy import Policy
 from soar_il.runs import as_arrays, checkpoint, lock, log, origin, segments
 from soar_il.runs.fingerprint import fingerprint
 from soar_il.runs.segments import Segment
+from soar_il.runs.snapshot import require_fit
 from soar_il.runs.told import told
 from soar_il.soar import State
 from soar_il.terminal.phases import heard_by
@@ -227,12 +228,15 @@ class Run:
         k = 0 if found is None else found.k
         self._log.close()
         log.cut(self.folder / "metrics.jsonl", k)
+        log.require(self.folder / "metrics.jsonl", k)
         self._log = self._open.enter_context(log.Log(self.folder / "metrics.jsonl"))
         checkpoint.prune(self.folder / "checkpoints", k)
         segments.prune(self.folder / "segments", k)
         for path in (self.folder / "snapshots").glob("*.safetensors"):
             if int(path.stem) > k:
                 path.unlink()
+        for path in sorted((self.folder / "snapshots").glob("*.safetensors"))[-1:]:
+            require_fit(Policy.load(path), self.built.env)
         if found is None:
             self.state = self.built.start()
             return

@@ -46,10 +46,10 @@ def reached(folder: Path) -> Reached:
 
 def _last(path: Path) -> Fields:
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 8192))
-            lines = file.read().split(b"\n")
-    except OSError:
+        with files.regular(path) as (file, size):
+            file.seek(max(0, size - 8192))
+            lines = file.read(8192).split(b"\n")
+    except (StorageError, OSError):
         return {}
     for line in reversed(lines[:-1]):
         try:

@@ -47,6 +47,12 @@ def test_rewards_stay_outside(tmp_path, name):
     assert "reward" not in repr(vars(demos))
 
 
+def test_rewards_are_not_taken_for_something_else(tmp_path):
+    np.savez(tmp_path / "x.npz", obs=S, acts=A, rewards=np.ones((N, T, 1)))
+    with pytest.raises(DemoError, match="'rewards' are rewards"):
+        Demos.load(tmp_path / "x.npz", keys={"actions": "rewards"})
+
+
 def test_unknown_names_are_named(tmp_path):
     with pytest.warns(DemoWarning, match="left out images: not names"):
         loaded(tmp_path, obs=S, acts=A, images=np.zeros(3))

@@ -5,15 +5,17 @@ import os
 import random
 import shutil
 import sys
+import warnings
 
 import pytest
 import soak
 import tiny
 
 from soar_il import config, provenance
-from soar_il.errors import ConfigError, SoarError, StorageError
+from soar_il.demos import Demos
+from soar_il.errors import ConfigError, DemoWarning, SoarError, StorageError
 from soar_il.policy import Policy
-from soar_il.runs import log, origin, plans
+from soar_il.runs import checkpoint, log, origin, plans, segments
 from soar_il.runs.run import Run
 from soar_il.sweep import book
 
@@ -104,36 +106,88 @@ def test_a_run_of_an_earlier_version_goes_on_and_says_what_is_not_known(run):
     assert any("older soar-il" in line for line in said)
 
 
-@pytest.mark.parametrize("flips", soak.counts(40, 1000))
-def test_no_flipped_bit_of_a_run_s_files_goes_unseen(run, tmp_path, flips):
-    """Read as ``soar resume`` reads them; the checkpoint and the logs have tests of their own."""
-    sweep = tmp_path / "x.sweep.json"
+def every_file(run, tmp_path):
+    """Each kind of file, and how it is read when a run goes on, is used or is reported."""
+    sweep, archive = tmp_path / "x.sweep.json", tmp_path / "x.npz"
     said = {"title": "x", "command": "train", "demos": {}, "jobs": []}
     said |= {"trained": True, "purpose": "report"}
     sweep.write_bytes(book.seal(said, "sha256", indent=1))
+    demos = tiny.demos()
+    demos.save(archive)
+    newest = checkpoint.newest(run / "checkpoints", pytest.fail)
+    segment = segments.noted(newest.meta["segments"], "x")[0]
+    generation = run / "checkpoints" / f"{newest.k:09d}"
 
     def check():
         origin.check(run, False, pytest.fail)
 
-    readers = {
+    def same():
+        """Of an archive some bits say nothing, such as those of its time of day; a name that is
+        not known is said aloud."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DemoWarning)
+            try:
+                unharmed = Demos.load(archive).hash == demos.hash
+            except DemoWarning:
+                unharmed = True
+        if unharmed:
+            raise StorageError("says the same, or says what it lacks", str(archive))
+
+    def made_again(name):
+        def read():
+            log.cut(run / name, newest.k, refuse)
+
+        return read
+
+    return {
         run / "config.json": check,
         run / "provenance.json": check,
         run / "demos.demos" / "manifest.json": check,
+        run / "demos.demos" / "data.safetensors": lambda: Demos.load(run / "demos.demos"),
         run / "plan.json": lambda: plans.read(run),
+        run / "metrics.jsonl": lambda: log.require(run / "metrics.jsonl", newest.k),
+        run / "scores.jsonl": made_again("scores.jsonl"),
+        run / "times.jsonl": made_again("times.jsonl"),
+        generation / "manifest.json": lambda: checkpoint.load(generation),
+        generation / "state.safetensors": lambda: checkpoint.load(generation),
+        run / "segments" / segment.name: lambda: segments.read(run / "segments", segment),
+        max((run / "snapshots").iterdir()): lambda: Policy.load(max((run / "snapshots").iterdir())),
         sweep: lambda: book.read(sweep),
+        archive: same,
     }
+
+
+def refuse(warning):
+    raise StorageError(warning)
+
+
+@pytest.mark.parametrize("flips", soak.counts(40, 1000))
+def test_no_flipped_bit_of_a_run_s_files_goes_unseen(run, tmp_path, flips):
+    """Every kind of file that a run, a sweep, a policy or demonstrations are kept in."""
     choose = random.Random(0)
-    for path, read in readers.items():
+    for path, read in every_file(run, tmp_path).items():
         data = bytearray(path.read_bytes())
-        read()
+        if path.suffix != ".npz":
+            read()  # sound
         for _ in range(flips):
             place, bit = choose.randrange(len(data)), 1 << choose.randrange(8)
             data[place] ^= bit
             path.write_bytes(data)
-            with pytest.raises(SoarError, match=str(path)):
-                read()
+            with pytest.raises(SoarError) as noticed:
+                pytest.fail(f"{path.name}, byte {place}") if read() is None else None
+            assert path.name in str(noticed.value)
             data[place] ^= bit
         path.write_bytes(data)
+
+
+def test_a_run_whose_log_lacks_what_its_checkpoint_counts_on_does_not_go_on(run):
+    """A damaged last line looks as one that a dying process left torn."""
+    path = run / "metrics.jsonl"
+    data = bytearray(path.read_bytes())
+    data[-20] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(StorageError, match=r"metrics\.jsonl: lacks 1 of 2 iterations(.|\n)*copy"):
+        Run.resume(run)
 
 
 def test_damaged_scores_are_made_again(whole, run, capsys):
