@@ -43,7 +43,8 @@ def tried(python, resolution, scratch):
     if not fine:
         return f"soar doctor fails:\n{said}"
     asked = [place / "tests" / name for name in TRIED]
-    fine, said = run(inside / "python", "-m", "pytest", "-n", "0", *asked, cwd=place)
+    pytest = [inside / "python", "-m", "pytest", "-n", "0", "-W", "default"]  # of others' versions
+    fine, said = run(*pytest, *asked, cwd=place)
     return f"{'works' if fine else 'FAILS'}: {said.splitlines()[-1] if fine else said}"
 
 
