@@ -3,7 +3,7 @@
     python tests/matrix.py             # needs uv on the PATH
     python tests/matrix.py 3.12        # one of them
 
-The package is installed as users do, into an empty environment; the tests see no other copy of it.
+The wheel is installed as users do, into an empty environment; the tests see no other copy of it.
 """
 
 import os
@@ -26,15 +26,16 @@ def run(*command, **more):
     return done.returncode == 0, (done.stdout + done.stderr).strip()
 
 
-def tried(python, resolution, scratch):
-    """What became of one combination."""
+def tried(python, resolution, scratch, wheel):
+    """What became of one combination; lowest is the lowest that this Python has a wheel of."""
     place = scratch / f"{python}-{resolution}"
     fine, said = run("uv", "venv", "--python", python, place / "venv")
     if not fine:
         return f"no such Python here: {said.splitlines()[-1]}"
     inside = place / "venv" / ("Scripts" if os.name == "nt" else "bin")
     install = ["uv", "pip", "install", "--python", inside / "python"]
-    fine, said = run(*install, "--resolution", resolution, ROOT, *TOOLS)
+    wheels = ["--resolution", resolution, "--only-binary", ":all:"]
+    fine, said = run(*install, *wheels, wheel, *TOOLS)
     if not fine:
         return f"does not install:\n{said}"
     shutil.copytree(ROOT / "tests", place / "tests")
@@ -51,9 +52,13 @@ def tried(python, resolution, scratch):
 def main(pythons):
     with tempfile.TemporaryDirectory() as scratch:
         failed = False
+        fine, said = run("uv", "build", "--wheel", "--out-dir", scratch, ROOT)
+        if not fine:
+            sys.exit(f"there is no wheel:\n{said}")
+        (wheel,) = Path(scratch).glob("*.whl")
         for python in pythons or PYTHONS:
             for resolution in RESOLUTIONS:
-                said = tried(python, resolution, Path(scratch))
+                said = tried(python, resolution, Path(scratch), wheel)
                 failed |= not said.startswith(("works", "no such"))
                 print(f"Python {python}, {resolution} versions: {said}", flush=True)
     sys.exit(failed)

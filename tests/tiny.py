@@ -73,7 +73,7 @@ def imitator(env=toys.PointMass, critics=4, **more):
         env,
         more.pop("demos", None) or demos(),
         critics=critics,
-        horizon=toys.HORIZON,
+        horizon=more.pop("horizon", toys.HORIZON),
         learner=learner,
         cost=more.pop("cost", cost(base) if base in EVERY_BASE else None),
         **more,

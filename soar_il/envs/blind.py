@@ -168,8 +168,8 @@ def name_of(source: Source) -> str:
     """How error messages and run directories call it."""
     if isinstance(source, str):
         return source
-    spec = getattr(source, "spec", None)
-    return spec.id if spec is not None else getattr(source, "__name__", type(source).__name__)
+    name = getattr(getattr(source, "spec", None), "id", None)  # a wrapper's class has no such id
+    return name or getattr(source, "__name__", type(source).__name__)
 
 
 def check_spaces(env: gym.Env, name: str) -> None:

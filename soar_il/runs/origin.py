@@ -67,7 +67,10 @@ def read_provenance(folder: Path) -> Fields:
     said = unsealed(path)
     # An earlier one has neither; any other name is that of a damaged seal.
     old = said.get("format", 1) == 1 and "files" not in said
-    if said.keys() - KNOWN or not (old or said.get("format") == FORMAT):
+    noted, drift = said.get("files", {}), said.get("drift", [])
+    typed = isinstance(noted, dict) and all(isinstance(x, str) for x in noted.values())
+    typed = typed and isinstance(drift, list)
+    if said.keys() - KNOWN or not (typed and (old or said.get("format") == FORMAT)):
         raise StorageError("is damaged, or of a newer soar-il", str(path), files.DAMAGED)
     return said
 

@@ -84,9 +84,9 @@ def pace(folder: Path) -> float | None:
     try:
         done = files.read_json(folder / "done.json")
         steps = done["steps"] - done["since"]
-    except (StorageError, KeyError, TypeError):
+        return float(done["seconds"] / steps) if steps > 0 else None
+    except (StorageError, KeyError, TypeError, OverflowError):
         return None
-    return done["seconds"] / steps if steps > 0 else None
 
 
 def in_use(folder: Path) -> bool:
