@@ -169,7 +169,7 @@ def name_of(source: Source) -> str:
     if isinstance(source, str):
         return source
     name = getattr(getattr(source, "spec", None), "id", None)  # a wrapper's class has no such id
-    return name or getattr(source, "__name__", type(source).__name__)
+    return str(name or getattr(source, "__name__", type(source).__name__))
 
 
 def check_spaces(env: gym.Env, name: str) -> None:
