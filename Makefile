@@ -5,7 +5,7 @@ DOCS := .venv-docs
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: setup extras run test soak mutants check format figures docs bench clean
+.PHONY: setup extras run quick test soak mutants check format figures docs bench clean
 
 setup: $(VENV)/ready
 
@@ -27,14 +27,17 @@ run: setup
 	-$(BIN)/soar video results/first/Hopper-v5/ml-irl-L4-seed0 --stages 3 --seconds 6
 	$(BIN)/soar report results/first
 
+quick: setup
+	$(BIN)/python tests/quick.py
+
 test: setup
 	$(BIN)/python -m pytest
 
 soak: setup
-	SOAK=$(SOAK) $(BIN)/python -m pytest -m 'soak or not soak'
+	SOAK=$(SOAK) $(BIN)/python -m pytest -m soak
 
 mutants: setup
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python tests/mutants.py --share $(or $(MUTANTS),1)
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -53,6 +53,7 @@ def programs(item):
     """The base method that a test is a case of, or nothing: such tests keep their order."""
     given = getattr(item, "callspec", None)
     said = [x.split(",")[0] for x in given.params.values() if isinstance(x, str)] if given else []
+    said.append(item.path.stem.removeprefix("test_").replace("_", "-"))
     return next((name for name in said if name in BASES), "")
 
 

@@ -20,6 +20,12 @@ def param(*values, **more):
     return pytest.param(*values, marks=pytest.mark.soak, **more)
 
 
+def some(values):
+    """Of these ``make soak`` tries all, with SOAK=0.1 a tenth, and never none."""
+    share = min(1.0, SCALE)
+    return [x for n, x in enumerate(values) if n == 0 or int(n * share) > int((n - 1) * share)]
+
+
 def counts(few, full):
     """The values of one parameter: ``few`` always, ``full`` in ``make soak``."""
     return [few, param(times(full, few), id="soak")]

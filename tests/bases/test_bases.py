@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import soak
 import tiny
 from known import double
 
@@ -267,7 +268,9 @@ def test_the_expert_s_actions_are_asked_for_or_inferred(name):
         method(1.0)
 
 
-@every
+@pytest.mark.parametrize(
+    ("name", "preset"), [p if p[1] == "tuned" else soak.param(*p) for p in PRESETS]
+)
 def test_compiled_and_not_compiled_agree(name, preset, expert, learner):
     base = made(name, preset, steps_per_step=0.0, steps=1, batch=8, hidden=(4,))
     cost = base.init(jax.random.key(0), SPEC, expert)
