@@ -4,6 +4,7 @@ import ast
 import graphlib
 import re
 import runpy
+import tokenize
 import tomllib
 from pathlib import Path
 
@@ -87,6 +88,18 @@ def test_the_tests_lie_as_the_package_does_and_no_two_files_have_one_name():
     rooms = {path.parent.relative_to(ROOT / "tests") for path in files}
     assert [room for room in rooms if not (ROOT / "soar_il" / room).is_dir()] == []
     assert len({path.name for path in files}) == len(files)
+
+
+def test_types_say_any_at_most_25_times_in_1000_lines():
+    """Of code; comments and strings count as no line and no word."""
+    beside = (tokenize.COMMENT, tokenize.STRING, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT)
+    words, lines = 0, 0
+    for path in PACKAGE:
+        with path.open("rb") as file:
+            tokens = [t for t in tokenize.tokenize(file.readline) if t.type not in beside]
+        words += sum(token.string == "Any" for token in tokens)
+        lines += len({token.start[0] for token in tokens})
+    assert 1000 * words <= 25 * lines
 
 
 def functions(path):
