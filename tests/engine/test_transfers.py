@@ -28,7 +28,7 @@ def calls(run, state, expert, key):
     cfg, built = run.cfg, run.built
     algorithm, base = LEARNERS[cfg.algorithm], method_of(cfg, built.env.horizon, None)
     many = compiled_improve(algorithm, base, built.spec, cfg.learner)
-    fit = compiled_update(base)
+    fit = compiled_update(base, built.spec)
     policy, layers = state.policy.policy, algorithm.acting(state.policy.policy)
     return (
         (fit, (state.cost, expert, state.data, layers, key("cost"))),
