@@ -16,6 +16,7 @@ from soar_il.config import Termination
 from soar_il.configure import Config, resolve
 from soar_il.demos import Demos
 from soar_il.envs.blind import Source, name_of
+from soar_il.envs.several import taken_apart
 from soar_il.errors import ConfigError, StorageError
 from soar_il.evaluation.score import Evaluator
 from soar_il.files import Fields
@@ -32,7 +33,8 @@ class Imitator:
     """Learns to act as the demonstrations do; the environment's reward is never looked at.
 
     Args:
-        env: A Gymnasium id, a function that makes an environment, or an environment.
+        env: A Gymnasium id, a function that makes an environment, or an environment; with
+            ``n_envs=8``, or as ``gymnasium.make_vec`` makes it, several are stepped together.
         demos: What to imitate.
         base: The base method: a name of the table, or a ``Base`` of your own.
         critics: L; 1 is the base method without SOAR.
@@ -50,7 +52,7 @@ class Imitator:
 
     def __init__(
         self,
-        env: Source,
+        env: Source | gym.vector.VectorEnv,
         demos: Demos,
         base: str | Base = "ml-irl",
         critics: int | None = None,
@@ -69,10 +71,10 @@ class Imitator:
         if "device" in settings:
             do = "leave it out, and say JAX_PLATFORMS=cpu or cuda before Python starts"
             raise ConfigError("JAX chooses the device", "device", do)
-        given: Any = env
-        if isinstance(given, gym.vector.VectorEnv):
-            do = "give an id or a function: collecting plays whole episodes, one after the other"
-            raise ConfigError("a vector environment cannot be learned in", "env", do)
+        env, several = taken_apart(env)
+        if several not in (None, settings.setdefault("n_envs", several or 1)):
+            do = "leave n_envs out"
+            raise ConfigError(f"the vector environment has {several}", "n_envs", do)
         said: Fields = {
             **settings,
             "critics": critics,
@@ -208,7 +210,7 @@ class Imitator:
     def load(
         cls,
         path: Path | str,
-        env: Source | None = None,
+        env: Source | gym.vector.VectorEnv | None = None,
         base: Base | None = None,
         allow_drift: bool = False,
         verbose: int = 0,
@@ -225,7 +227,8 @@ class Imitator:
         """
         compiled.keep_compiled_programs()
         imitator = cls.__new__(cls)
-        imitator._hold(Run.resume(Path(path), env, base, allow_drift), False, verbose)
+        source = None if env is None else taken_apart(env)[0]
+        imitator._hold(Run.resume(Path(path), source, base, allow_drift), False, verbose)
         imitator._boards = []
         return imitator
 

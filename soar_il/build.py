@@ -19,6 +19,7 @@ from soar_il.engine import replay
 from soar_il.engine.collect import Collector, Wanted
 from soar_il.engine.data import Replay
 from soar_il.engine.parts import Kit
+from soar_il.envs import several
 from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.view import View, view_of
 from soar_il.errors import ConfigError
@@ -44,6 +45,7 @@ class Built(NamedTuple):
     wanted: Callable[[Tree], Wanted]  # pi^k -> how much the next iteration collects
     trajectory: Any = Trajectory  # what collect makes a list of
     takes_steps: bool = True  # or the policy of line 1 is the result
+    others: tuple[BlindEnv, ...] = ()  # stepped together with env
 
 
 def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -> Built:
@@ -53,6 +55,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
             f"the base method {cfg.base!r} is not of the table", do="give it again, as base=..."
         )
     env = BlindEnv(source, cfg.horizon or None)
+    others = several.copies(source, cfg.n_envs - 1, cfg.horizon or None, env.name)
     method = method_of(cfg, env.horizon, base)
     demos = demos.select(cfg.demonstrations) if cfg.demonstrations else demos
     require_fit(demos, env, method.needs.actions)
@@ -61,7 +64,7 @@ def build(cfg: Config, source: Source, demos: Demos, base: Base | None = None) -
     spec = view.spec(env.observation_size, env.action_size)
     expert = expert_data(demos, env, view, spec)
     kit = Kit(LEARNERS[cfg.algorithm], method, spec, cfg.learner)
-    collector = Collector(env, view, spec, kit.algorithm, cfg.learner)
+    collector = Collector(env, view, spec, kit.algorithm, cfg.learner, others=others)
     return built(kit, cfg, expert, collector)
 
 
@@ -77,13 +80,15 @@ def built(kit: Kit, cfg: Config, expert: Tree, collector: Collector) -> Built:
         partial(engine.kept, kit.algorithm),
         collector.wanted,
         takes_steps=kit.base.needs.steps,
+        others=collector.others,
     )
 
 
 def method_of(cfg: Config, horizon: int, base: Base | None) -> Base:
     """The base method, with an inverse model where its demonstrations' actions are inferred."""
     s: Settings = cfg.learner
-    given = Given(horizon, most_fresh(s, horizon), s.hidden, s.discount)
+    fresh = most_fresh(s, horizon, cfg.n_envs)
+    given = Given(horizon, fresh, s.hidden, s.discount)
     method = base or BASES[cfg.base].make(cfg.cost, given)
     if method.needs.expert_rows and not s.expert_share:
         what = f"{cfg.base} learns from the expert's rows, and learner.expert_share is 0"
@@ -110,11 +115,12 @@ def takes_steps(cfg: Config) -> bool:
 _inferring = lru_cache(maxsize=16)(inferring)  # what is equal gives one object
 
 
-def most_fresh(s: Settings, horizon: int) -> int:
+def most_fresh(s: Settings, horizon: int, n_envs: int = 1) -> int:
     """Transitions that one iteration adds, at the most."""
     by_steps = 2 * max(s.iteration_steps, s.random_steps)  # an end may add one of its own
     by_episodes = max(s.critics, s.iteration_trajectories) * (horizon + 1)
-    return min(max(by_steps, by_episodes) + 2 * (horizon + 1), MOST_FRESH, s.capacity)
+    past = (n_envs + 1) * (horizon + 1)  # the episodes that reach it are finished
+    return min(max(by_steps, by_episodes) + past, MOST_FRESH, s.capacity)
 
 
 def check_sizes(cfg: Config, env: BlindEnv) -> None:

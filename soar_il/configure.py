@@ -29,6 +29,8 @@ class Config:
             for all. Ant's and Humanoid's positions and velocities come first, contact forces last.
         horizon: Steps after which an episode is cut; 0 for the environment's own limit.
         demonstrations: How many trajectories to use, from the first; 0 for all.
+        n_envs: How many environments are stepped together, an episode each, while data are
+            collected: an iteration has a multiple of so many episodes.
         learner: Settings of the actor-critic.
         cost: Settings of the base method.
     """
@@ -43,11 +45,13 @@ class Config:
     observed: int = 0
     horizon: int = 0
     demonstrations: int = 0
+    n_envs: int = 1
     learner: Any = None
     cost: Any = None
 
     def __post_init__(self) -> None:
         check_range(self, ("seed", "observed", "horizon", "demonstrations"), least=0)
+        check_range(self, ("n_envs",), least=1)
         check_range(self, ("indicator",), above=0)
 
 

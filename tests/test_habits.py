@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import tiny
@@ -85,10 +84,6 @@ def test_verbose_says_what_it_does_and_the_usual_is_silent(capsys, tmp_path):
 def test_what_cannot_be_is_refused_with_what_to_do():
     with pytest.raises(ConfigError, match="JAX_PLATFORMS"):
         Imitator(toys.PointMass, tiny.demos(), device="cuda")
-    several = gym.make_vec("Pendulum-v1", num_envs=2)
-    with pytest.raises(ConfigError, match=r"vector environment.*\n.*an id or a function"):
-        Imitator(several, tiny.demos())
-    several.close()
 
 
 def test_demonstrations_are_indexed_as_lists_are():
@@ -147,6 +142,27 @@ def test_a_mistake_is_said_without_a_traceback(
     assert set(Path().iterdir()) == before
 
 
+def test_a_mistyped_environment_is_named_where_there_are_no_demonstrations(
+    monkeypatch, capsys, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        command(monkeypatch, "train", "--env", "Hoper-v5")
+    assert "did you mean Hopper-v5?" in capsys.readouterr().err
+
+
+def test_demonstrations_of_other_names_are_trained_on(monkeypatch, capsys, tmp_path):
+    found = tiny.demos(4)
+    np.savez(tmp_path / "x.npz", state=found.observations, u=found.actions)
+    where = ["--demos", tmp_path / "x.npz", "--env", "Point-v0", "--out", tmp_path / "run"]
+    keys = ["--keys", "observations=state,actions=u"]
+    short = ["--steps", 60, "--evaluate-every", 0, "--set", *tiny.SETTINGS]
+    command(monkeypatch, "train", *where, *keys, *short)
+    said = capsys.readouterr().out
+    assert "/60 steps" in said
+    assert "checking demonstrations and environment" in said
+
+
 def test_a_module_of_the_current_folder_is_found_with_arguments(tmp_path):
     """As the installed command does, which Python gives no current folder."""
     example = Path(__file__).parent.parent / "examples" / "your_environment.py"
@@ -180,3 +196,7 @@ def test_a_nested_observation_can_be_predicted_for(tmp_path):
         nested, _ = env.reset(seed=0)
         flat = np.concatenate([nested[name] for name in sorted(nested)])
         np.testing.assert_array_equal(imitator.predict(nested)[0], imitator.predict(flat)[0])
+        several = {name: np.stack([x, x + 1]) for name, x in nested.items()}  # of a VectorEnv
+        np.testing.assert_array_equal(
+            imitator.predict(several)[0], imitator.predict(np.stack([flat, flat + 1]))[0]
+        )

@@ -8,6 +8,7 @@ import tyro
 
 from soar_il.errors import ConfigError
 from soar_il.files import Fields
+from soar_il.terminal import phases
 
 Assignments = Annotated[  # --set A --set B and --set A B
     tuple[tuple[str, ...], ...],
@@ -19,6 +20,7 @@ Arguments = Annotated[
     tyro.conf.arg(metavar="NAME=VALUE", name="env-args"),
     tyro.conf.UseAppendAction,
 ]
+Keys = Annotated[str, tyro.conf.arg(metavar="NAME=THEIRS,...")]
 Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 
 
@@ -45,7 +47,8 @@ def assigned(settings: tuple[tuple[str, ...], ...]) -> Fields:
     return nested
 
 
-OURS = {"output.txt", "failed.json"}  # what a sweep writes into a job's folder beforehand
+# What a sweep writes into a job's folder beforehand, and the run itself before it is one.
+OURS = {"output.txt", "failed.json", phases.NAME}
 
 
 def check_empty(folder: Path) -> None:

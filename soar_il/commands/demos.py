@@ -1,8 +1,6 @@
 """What ``soar demos`` does."""
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +8,10 @@ import tyro
 from rich.markup import escape
 from rich.table import Table
 
+from soar_il.commands.asked import Keys
+from soar_il.commands.notices import notice, warnings_printed
+from soar_il.demos import align, store, summary
 from soar_il.demos import convert as sources
-from soar_il.demos import store, summary
 from soar_il.demos.alone import notices
 from soar_il.demos.check import examine, raise_first
 from soar_il.demos.format import Demos
@@ -20,27 +20,7 @@ from soar_il.errors import DemoError, DemoWarning
 from soar_il.terminal.progress import console
 
 Place = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DEMOS")]
-Keys = Annotated[str, tyro.conf.arg(metavar="NAME=THEIRS,...")]
 FILES = ("*.demos", "*.npz", "*.hdf5", "*.h5")
-
-
-@contextmanager
-def _warnings_printed() -> Iterator[None]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DemoWarning)
-        try:
-            yield
-        finally:
-            said = [w for w in caught if issubclass(w.category, DemoWarning)]
-            for warning in dict.fromkeys(str(w.message) for w in said):
-                _notice(warning)
-    for other in caught:
-        if other not in said:
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-
-
-def _notice(text: object) -> None:
-    console.print(f"[yellow]notice[/] {escape(str(text))}", soft_wrap=True)
 
 
 def list_(folder: Annotated[Path, tyro.conf.Positional] = Path()) -> None:
@@ -87,11 +67,11 @@ def info(path: Place, env: str | None = None, plot: Path | None = None, keys: Ke
         plot: Where to save a figure (.png or .svg).
         keys: What the file calls the arrays: observations=state,actions=u,ends=episode_ends.
     """
-    with _warnings_printed():
+    with warnings_printed():
         demos = Demos.load(path, parse_keys(keys))
     console.print(summary.table(summary.info(demos, env), escape(path.name)))
-    for notice in notices(demos):
-        _notice(notice)
+    for each in notices(demos):
+        notice(each)
     if plot is not None:
         console.print(
             f"figure: {summary.figure(demos, plot, path.name)}", soft_wrap=True, markup=False
@@ -107,14 +87,14 @@ def check(path: Place, env: str, strict: bool = False, keys: Keys = "") -> None:
         strict: Also stop at notices, which are only suspicions.
         keys: What the file calls the arrays: observations=state,actions=u,ends=episode_ends.
     """
-    with _warnings_printed():
+    with warnings_printed(without=tuple(what for what, _ in align.SAID.values())):
         demos = Demos.load(path, parse_keys(keys))
     checks = examine(demos, env)
     found = [notice for made in checks for notice in made.found]
     if strict:
         raise_first(found)
-    for notice in found:
-        _notice(notice)
+    for suspicion in found:
+        notice(suspicion)
     made = [each.name for each in checks if not each.lacking]
     console.print(f"checked: {', '.join(made)}", soft_wrap=True, markup=False)
     for each in checks:
@@ -147,7 +127,7 @@ def convert(
         keys: What the file calls the arrays: observations=state,actions=u,ends=episode_ends.
         overwrite: Replace the target if it exists.
     """
-    with _warnings_printed():
+    with warnings_printed():
         demos = sources.read(source, shift, actions, parse_keys(keys))
     said = {key: value for key, value in (("env", env), ("who", who)) if value is not None}
     demos = Demos(demos.observations, demos.actions, demos.terminated, demos.about | said)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from soar_il.commands.asked import (
     Arguments,
     Assignments,
+    Keys,
     assigned,
     check_boards,
     check_empty,
     check_episodes,
     check_steps,
 )
+from soar_il.commands.notices import warnings_printed
 from soar_il.config import Termination, flat
 from soar_il.envs.ids import compose, file_name
 from soar_il.files import Fields
@@ -46,6 +48,7 @@ def train(
     tensorboard: bool = False,
     wandb: str = "",
     quiet: bool = False,
+    keys: Keys = "",
 ) -> None:
     """Train a policy from demonstrations alone.
 
@@ -74,6 +77,7 @@ def train(
         tensorboard: Also write TensorBoard events (needs the extra soar-il[tensorboard]).
         wandb: Also log to this project of Weights & Biases (needs the extra soar-il[wandb]).
         quiet: Print errors and warnings only.
+        keys: What demos calls the arrays: observations=state,actions=u,ends=episode_ends.
     """
     check_episodes(episodes)
     check_boards(tensorboard, wandb)
@@ -83,6 +87,7 @@ def train(
     from soar_il.build import takes_steps
     from soar_il.configure import resolve
     from soar_il.demos import Demos
+    from soar_il.demos.named import parse_keys
     from soar_il.evaluation import times
     from soar_il.experts.record import find_or_record
     from soar_il.runs import compiled
@@ -102,7 +107,8 @@ def train(
     name = f"{base}-L{cfg.learner.critics}-seed{seed}"
     folder = out or Path("results") / file_name(env) / name
     check_empty(folder)
-    found = Demos.load(demos or find_or_record(env, say))
+    with warnings_printed():
+        found = Demos.load(demos or find_or_record(env, say), parse_keys(keys))
     show(cfg, preset, usual)
     with phases.shown() as line, phases.heard_by(line, phases.noted(folder)):
         run = Run.create(folder, cfg, env, found, say=say)

@@ -65,7 +65,7 @@ def _arrays(
     raise DemoError(
         f"has no observations; there is {there}",
         do=f"call them one of {', '.join(named.NAMES['observations'])}, or say what they are "
-        "called: keys observations=NAME (NAME within an episode's group, such as obs/state; A+B "
+        "called: --keys observations=NAME (NAME within an episode's group, such as obs/state; A+B "
         "for two side by side)",
     )
 

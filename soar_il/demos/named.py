@@ -180,7 +180,7 @@ def pieces(arrays: dict[str, Array], one: bool = False) -> Pieces:
         raise DemoError(
             "has no observations",
             do=f"call them one of {', '.join(NAMES['observations'])}, or say what they are called: "
-            "keys observations=NAME",
+            "--keys observations=NAME",
         )
     steps = next(x for x in (taken, after, states) if x is not None)
     n = len(states) if states.ndim == 3 else None

@@ -1,4 +1,4 @@
-"""Line 4: CollectTrajectory, whole episodes with the current policy."""
+"""Line 4: CollectTrajectory, whole episodes with the current policy, one or several at a time."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ import numpy as np
 from soar_il.engine import trial
 from soar_il.engine.trial import Trial
 from soar_il.envs.blind import BlindEnv
-from soar_il.envs.play import episode
+from soar_il.envs.play import episode, episodes
 from soar_il.envs.view import View
 from soar_il.learners.api import Algorithm
 from soar_il.learners.settings import Settings
@@ -51,6 +51,7 @@ class Collector(NamedTuple):
     algorithm: Algorithm
     s: Settings
     finish: Callable[[Trajectory], Tree] = same  # what is kept of an episode
+    others: tuple[BlindEnv, ...] = ()  # stepped together with ``env``
 
     def collect(self, pi: Played, key: PRNGKey, left: int | None = None) -> list[Tree]:
         """Episodes until there are enough of them and of steps; a trial that is due comes first.
@@ -69,7 +70,10 @@ class Collector(NamedTuple):
             if left is not None and steps >= left and len(taus) >= wanted.needed:
                 return taus
             layers = None if uniform else self.algorithm.acting(pi.policy)
-            taus.append(self.play(layers, key, len(taus)))
+            if self.others:
+                taus += self.together(layers, key, len(taus))
+            else:
+                taus.append(self.play(layers, key, len(taus)))
 
     def wanted(self, pi: Played) -> Wanted:
         """How much the next iteration collects."""
@@ -97,6 +101,24 @@ class Collector(NamedTuple):
             return np.asarray(gaussian.play(layers, self.spec, seen, normal[step])[0])
 
         return self.finish(episode(self.env, act, int(seed)))
+
+    def together(self, layers: Layers | None, key: PRNGKey, first: int) -> list[Tree]:
+        """An episode in each environment; their numbers go on from ``first``.
+
+        The policy is asked for all of them at once, so that its last bits depend on how many there
+        are, as any product of matrices does.
+        """
+        envs, shape = (self.env, *self.others), (self.env.horizon, self.spec.action)
+        drawn = [_draws(key, first + n, shape) for n in range(len(envs))]
+        seeds, normal, uniform = (np.stack(x) for x in zip(*drawn, strict=True))
+
+        def act(observations: np.ndarray, step: int) -> np.ndarray:
+            if layers is None:
+                return uniform[:, step]
+            seen = self.view(observations)
+            return np.asarray(gaussian.play(layers, self.spec, seen, normal[:, step])[0])
+
+        return [self.finish(tau) for tau in episodes(envs, act, [int(seed) for seed in seeds])]
 
 
 @partial(jax.jit, static_argnums=2)

@@ -40,7 +40,10 @@ class BlindEnv:
         return isinstance(self._space, NESTED)
 
     def flat(self, observation: Any) -> np.ndarray:
-        """A nested observation as one vector, in Gymnasium's order."""
+        """A nested observation as one vector, in Gymnasium's order; or a batch of them, [n, d]."""
+        n = _rows(self._space, observation)
+        if n is not None:
+            return np.stack([self.flat(_row(observation, row)) for row in range(n)])
         return np.asarray(gym.spaces.utils.flatten(self._space, observation), np.float32)
 
     def reset(self, seed: int) -> np.ndarray:
@@ -84,6 +87,21 @@ class BlindEnv:
         return observation
 
 
+def _rows(space: Any, nested: Any) -> int | None:
+    """How many observations a batch has; None where it is one observation."""
+    while isinstance(space, NESTED):
+        first: Any = next(iter(space)) if isinstance(space, gym.spaces.Dict) else 0
+        space, nested = space[first], nested[first]
+    return len(nested) if np.ndim(nested) > len(space.shape or ()) else None
+
+
+def _row(nested: Any, row: int) -> Any:
+    """One row of every array in it."""
+    if isinstance(nested, dict):
+        return {name: _row(x, row) for name, x in nested.items()}
+    return tuple(_row(x, row) for x in nested) if isinstance(nested, tuple) else nested[row]
+
+
 def make(source: Source) -> gym.Env:
     """An environment from its id, a function that makes it, or itself."""
     if isinstance(source, gym.Env):
@@ -112,6 +130,8 @@ def made(env: str, **more: Any) -> gym.Env:
     quiet_simulator(name)
     try:
         return gym.make(name, **arguments, **more)
+    except (gym.error.NameNotFound, gym.error.NamespaceNotFound):
+        raise EnvError("there is no environment of this name", env, near(name)) from None
     except gym.error.Error as error:
         unknown = isinstance(error, gym.error.UnregisteredEnv)
         raise EnvError(f"cannot be made: {error}", env, near(name) if unknown else "") from None

@@ -86,7 +86,8 @@ class Watch:
             console.print(
                 f"policy handed out, {last['steps']:,} steps: return {last['return']:.0f} ± "
                 f"{last['return_std']:.0f} deterministic, {last['stochastic_return']:.0f} "
-                f"stochastic{normal}"
+                f"stochastic{normal}",
+                soft_wrap=True,
             )
         console.print(f"run: {self.folder}\nfigure: {figure}", soft_wrap=True)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from soar_il import provenance
 from soar_il.demos import Demos, places
-from soar_il.envs import play
+from soar_il.envs import blind, play
 from soar_il.envs.blind import BlindEnv, Source
 from soar_il.envs.ids import file_name
 from soar_il.envs.scored import RewardLog, scored
@@ -141,6 +141,8 @@ def find_or_record(env: str, say: Callable[[str], None]) -> Path:
     found = places.known(env)
     name = file_name(env)
     card, written = shipped.cards().get(name), scripted.find(env)
+    if found is None and card is None and written is None:
+        blind.made(env).close()  # what is mistyped has no demonstrations either: this says more
     if found is not None or (card is None and written is None):
         return found or places.find(env)
     who, kind = ("the shipped", str(card["sha256"])) if card else ("the scripted", scripted.code())

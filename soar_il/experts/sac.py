@@ -95,6 +95,8 @@ def build(cfg: Config, source: Source) -> Built:
             f"termination is {cfg.termination}",
             do="give early: the true reward itself says what the end of an episode is worth",
         )
+    if cfg.n_envs > 1:
+        raise ConfigError("an expert's rewards are noted in one environment", do="give n_envs = 1")
     env, log = scored(source, cfg.horizon or None)
     check_sizes(cfg, env)
     view = view_for(cfg, env.horizon, [])

@@ -30,7 +30,7 @@ from soar_il.runs.segments import Segment
 from soar_il.runs.snapshot import require_fit
 from soar_il.runs.told import told
 from soar_il.soar import State
-from soar_il.terminal.phases import heard_by
+from soar_il.terminal.phases import heard_by, phase
 from soar_il.types import Metrics
 
 Say = Callable[[str], None]
@@ -53,7 +53,8 @@ class Run:
         self.demonstrations = ""  # their hash, where there are any
         self.parts = told(self.built.parts._replace(collect=self._collect))
         self._open = ExitStack()
-        self._open.callback(self.built.env.close)
+        for env in (self.built.env, *self.built.others):
+            self._open.callback(env.close)
 
     @staticmethod
     def create(
@@ -75,8 +76,10 @@ class Run:
                 str(folder),
                 "go on with it (`soar resume`, Imitator.load), or choose another folder",
             )
+        phase("checking demonstrations and environment")
         run = Run(folder, cfg, source, make or _imitation(demos, base), say)
         try:
+            phase("making the first networks")
             run.state = run.built.start()
             run._enter()
             if demos is not None:

@@ -87,8 +87,14 @@ class Cells:
         rows: dict[str, dict[int, Text]] = {}
         for job in self.jobs:
             rows.setdefault(job.row or job.name, {})[job.seed] = self._cell(job)
+        before = ""
         for row, cells in rows.items():
-            shown.add_row(row, *(cells.get(seed, Text("")) for seed in seeds))
+            env, method = row.split("/", 1) if "/" in row else ("", row)
+            if env != before:
+                shown.add_row(env)
+            before = env
+            label = f"  {method}" if env else method
+            shown.add_row(label, *(cells.get(seed, Text("")) for seed in seeds))
         done = sum(folder.state(self.out / job.name, job) == "done" for job in self.jobs)
         running = len(self._running)
         line = f"{done} of {len(self.jobs)} done, {running} running{self._left()}"
@@ -118,7 +124,7 @@ class Cells:
             return Text(f"done{score} {self._picture.spark(job)}", style="green")
         share = f"{min(99, 100 * at.steps // job.steps)}%{score}"
         if job.name in self._running:
-            began = phases.read(self.out / job.name) or "loading"
+            began = _short(phases.read(self.out / job.name) or "loading")
             return Text(f"{share} {self._picture.spark(job)}" if at.steps else began, style="cyan")
         return Text(f"{share}, waits" if at.steps else "waits", style="dim")
 
@@ -132,6 +138,12 @@ class Cells:
         missing = sum(job.steps for job in self.jobs) - done
         seconds = missing * (time.monotonic() - self._began) / (done - self._first)
         return f", {duration(seconds)} left"
+
+
+def _short(phase: str) -> str:
+    """A cell has room for the verb of what a log says in full."""
+    verb = phase.split()[0]
+    return verb if verb in ("compiling", "checking", "making") else phase
 
 
 def duration(seconds: float) -> str:

@@ -72,7 +72,8 @@ def test_the_table_says_what_each_job_is_busy_with(width, out, monkeypatch):
     evaluated(out, 4, [0.0, 700.0])
     shown._picture.renew(at_once=True)
     console.print(shown.table())
-    text = " ".join(console.export_text().split())
+    text = " ".join(console.export_text(clear=False).split())
     assert "8,000 of" in text
     assert "50% 700 ▁█" in text
+    assert "  ml-irl-L1 " in console.export_text(clear=False)  # a name in one piece, at any width
     assert max(map(len, console.export_text().splitlines() or [""])) <= width
