@@ -18,7 +18,13 @@ from types import CodeType, FrameType
 BESIDE = (
     *("audit", "demos", "evaluation", "experts", "figures", "policy/", "report", "statistics"),
     *("terminal", "arrays.py", "errors.py", "files.py", "provenance.py", "seal.py"),
-    *("commands/asked.py", "commands/watch.py", "envs/ids.py", "envs/scored.py"),
+    *(
+        "commands/asked.py",
+        "commands/watch.py",
+        "envs/exploration.py",
+        "envs/ids.py",
+        "envs/scored.py",
+    ),
 )
 RUNS = ("runs/run.py", "runs/told.py", "runs/train.py")  # of that room; the others store
 BASES = ("bases/api.py", "bases/fitting.py", "bases/inverse.py", "bases/ml_irl.py")

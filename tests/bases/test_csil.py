@@ -188,6 +188,16 @@ def test_the_actor_starts_as_the_clone_and_acts_as_it():
         assert not np.allclose(one.actions, two.actions)  # as if it played uniformly
 
 
+def test_trials_begin_with_the_clone():
+    """Not with the random network that it replaced, which may have had other sizes too."""
+    with tiny.imitator(base="csil", critics=1) as imitator:
+        pi = imitator._run.state.policy
+        clone = jax.tree.leaves(pi.policy.layers)
+        for tried in (pi.trial.kept, pi.trial.candidate):
+            pairs = zip(jax.tree.leaves(tried), clone, strict=True)
+            assert all(np.array_equal(mine, own) for mine, own in pairs)
+
+
 def test_a_minibatch_has_the_expert_s_share(expert):
     other = replay.add(
         replay.empty(SPEC, 8192, 0),
