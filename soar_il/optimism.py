@@ -26,10 +26,13 @@ def mean_minus_std(
     return jnp.maximum(mean - scale * sigma, floor)
 
 
-def mean_minus_clipped_std(x: Float[Array, "L *S"], sigma: float | Scalar) -> Float[Array, "*S"]:
+def mean_minus_clipped_std(
+    x: Float[Array, "L *S"], sigma: float | Scalar, smooth: bool = False
+) -> Float[Array, "*S"]:
     """OptimisticQ-NN: mean minus the population standard deviation, clipped to [0, sigma].
 
-    One estimate has no spread: the bonus is exactly 0 and so is its gradient, where a root of a
+    With ``smooth`` the clip is sigma tanh(std / sigma), which never loses its gradient. One
+    estimate has no spread: the bonus is exactly 0 and so is its gradient, where a root of a
     sum of squares would have an infinite one.
     """
     if len(x) == 1:
@@ -38,4 +41,6 @@ def mean_minus_clipped_std(x: Float[Array, "L *S"], sigma: float | Scalar) -> Fl
     variance = jnp.mean((x - mean) ** 2, axis=0)
     spread = variance > 0
     std = jnp.where(spread, jnp.sqrt(jnp.where(spread, variance, 1.0)), 0.0)
+    if smooth:
+        return mean - sigma * jnp.tanh(std / jnp.maximum(sigma, 1e-9))
     return mean - jnp.clip(std, 0.0, sigma)

@@ -15,7 +15,7 @@ from soar_il.engine import replay
 from soar_il.engine.collect import Collector
 from soar_il.engine.draws import Draws
 from soar_il.engine.parts import Kit
-from soar_il.learners import LEARNERS, sac
+from soar_il.learners import LEARNERS, critics, sac
 from soar_il.types import Batch, Spec, Treated
 
 SAC = LEARNERS["sac"]
@@ -139,7 +139,7 @@ def backup(*given, **named):
 
 @partial(jax.jit, static_argnums=(1, 4, 5, 6))
 def update_actor(actor, q, states, noise, spec, s, log_prior=None):
-    return sac.update_actor(actor, q, log_prior, states, noise, spec, s)
+    return sac.update_actor(actor, q, log_prior, states, noise, spec, s, critics.Rule(s.sigma))
 
 
 def same(one, other):

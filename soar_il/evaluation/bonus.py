@@ -10,10 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import stats
 
-from soar_il import files, optimism
+from soar_il import files
+from soar_il.bases import BASES
+from soar_il.build import method_of
 from soar_il.engine.data import Replay
 from soar_il.errors import ConfigError
 from soar_il.learners import critics
+from soar_il.learners.critics import Rule
 from soar_il.learners.sac import Actor
 from soar_il.networks import gaussian
 from soar_il.runs.run import Run
@@ -37,36 +40,39 @@ def measure(run: Run, states: int = 2048, seed: int = 0) -> Numbers:
     if cfg.algorithm != ALGORITHM or cfg.learner.critics == 1:
         what = f"{cfg.algorithm} with {cfg.learner.critics} critic(s) has no bonus to look at"
         raise ConfigError(what, str(run.folder), "give a run of sac with 2 critics or more")
+    if cfg.base not in BASES:
+        do = "give a run of a method of the table"
+        raise ConfigError(f"the method {cfg.base!r} is not known", str(run.folder), do)
     data: Replay = run.state.data
     if run.k == 0:
         raise ConfigError("has no checkpoint after an iteration", str(run.folder), "train it first")
-    s, layers = cfg.learner, run.state.critics.layers
+    s, layers, rule = cfg.learner, run.state.critics.layers, _rule(run)
     actor: Actor = run.state.policy.policy
     draw, noise = jax.random.split(jax.random.key(seed))
     rows = _alive(np.asarray(data.rows(draw, states)), data, spec)
     seen = data.observations[rows]
     z = jax.random.normal(noise, (len(rows), spec.action))
     actions = gaussian.sample(actor.layers, spec, seen, z)[0]
-    mean, spread = (np.asarray(x) for x in _moments(layers, seen, actions, s.layer_norm))
+    mean, spread = (np.asarray(x) for x in _moments(layers, seen, actions, rule, s.layer_norm))
     low, high = np.quantile(mean, RANGE)
-    share = part_of_the_gradient(actor.layers, layers, seen, z, s.sigma, spec, s.layer_norm)
+    share = part_of_the_gradient(actor.layers, layers, seen, z, rule, spec, s.layer_norm)
     return {
         "q_range": float(high - low),
         "spread": float(spread.mean()),
         "spread_share": float(spread.mean() / max(high - low, 1e-12)),
-        "clipped_share": float((spread > s.sigma).mean()),
+        "clipped_share": float((spread > np.asarray(rule.limit(jnp.asarray(spread)))).mean()),
         "gradient_share": float(share),
         "visits": visits(run, rows, np.asarray(actions), seed),
     }
 
 
-@partial(jax.jit, static_argnums=(5, 6))
+@partial(jax.jit, static_argnums=(4, 5, 6))
 def part_of_the_gradient(
     actor: Tree,
     layers: Tree,
     observations: Float[Array, "B s"],
     noise: Float[Array, "B a"],
-    sigma: float,
+    rule: Rule,
     spec: Spec,
     norm: bool,
 ) -> Scalar:
@@ -74,9 +80,9 @@ def part_of_the_gradient(
 
     def parts(psi: Tree) -> tuple[Scalar, Scalar]:
         actions = gaussian.sample(psi, spec, observations, noise)[0]
-        x = critics.estimates(layers, observations, actions, norm)
-        mean = jnp.mean(x, axis=0)
-        return jnp.mean(mean - optimism.mean_minus_clipped_std(x, sigma)), jnp.mean(mean)
+        mean = jnp.mean(critics.joined(layers, observations, actions, rule, norm), axis=0)
+        optimistic, _ = critics.optimistic_q(layers, observations, actions, rule, norm)
+        return jnp.mean(mean - optimistic), jnp.mean(mean)
 
     bonus, rest = (_length(jax.grad(lambda psi, n=n: parts(psi)[n])(actor)) for n in (0, 1))
     return bonus / jnp.maximum(bonus + rest, 1e-12)
@@ -93,7 +99,7 @@ def visits(run: Run, rows: np.ndarray, actions: np.ndarray, seed: int) -> float:
     chosen = np.where(np.arange(len(rows))[:, None] % 2, actions, rng.uniform(-1, 1, actions.shape))
     seen = data.observations[rows]
     given = jnp.asarray(chosen, jnp.float32)
-    spread = np.asarray(_moments(run.state.critics.layers, seen, given, norm)[1])
+    spread = np.asarray(_moments(run.state.critics.layers, seen, given, _rule(run), norm)[1])
     trajectory = np.asarray(data.trajectory)
     pool = np.flatnonzero(trajectory >= 0)
     pool = _alive(rng.permutation(pool)[:MOST], data, run.built.spec)
@@ -147,9 +153,16 @@ def _alive(rows: np.ndarray, data: Replay, spec: Spec) -> np.ndarray:
     return rows[np.asarray(spec.alive(data.observations[rows]))]
 
 
-def _moments(layers: Tree, states: Array, actions: Array, norm: bool) -> tuple[Array, Array]:
-    """Mean and spread of the L estimates."""
-    x = critics.estimates(layers, states, actions, norm)
+def _rule(run: Run) -> Rule:
+    """How the run makes one of its estimates."""
+    return critics.rule_of(method_of(run.cfg, run.built.env.horizon, None), run.cfg.learner)
+
+
+def _moments(
+    layers: Tree, states: Array, actions: Array, rule: Rule, norm: bool
+) -> tuple[Array, Array]:
+    """Mean and spread of the estimates."""
+    x = critics.joined(layers, states, actions, rule, norm)
     return jnp.mean(x, axis=0), jnp.std(x, axis=0)
 
 

@@ -1,5 +1,6 @@
 """UpdateCritics and OptimisticQ-NN: L pairs of critics as one stack of 2L networks."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, NoReturn
@@ -11,11 +12,12 @@ import optax
 from soar_il import optimism
 from soar_il.bases.api import Base, Cost, Look
 from soar_il.bases.fitting import repeated
+from soar_il.errors import ConfigError
 from soar_il.learners.settings import Settings
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
 from soar_il.terminal.phases import phase
-from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Scalar, Spec, Transitions, Tree
+from soar_il.types import Array, Batch, Float, Metrics, PRNGKey, Spec, Transitions, Tree
 
 Q = Callable[[Array, Array], tuple[Array, Array]]  # (states, actions) -> optimistic Q, spread
 
@@ -26,6 +28,19 @@ class OfPolicy(NamedTuple):
     value: Callable[[Layers, Array], Array]  # (layers of critics, states) -> [L, 2, B]
     act: Callable[[Array, Array], tuple[Array, Array]]
     alpha: Array | float
+
+
+class Rule(NamedTuple):
+    """How estimates become one: OptimisticQ-NN and what may be different in it."""
+
+    sigma: float
+    relative: bool = False  # sigma counts mean spreads of the minibatch
+    smooth: bool = False
+    singles: bool = False
+
+    def limit(self, spread: Array) -> float | Array:
+        """What the standard deviation is clipped at."""
+        return self.sigma * jnp.mean(spread) if self.relative else self.sigma
 
 
 class Critics(NamedTuple):
@@ -80,25 +95,51 @@ def estimates(
     return jnp.max(pairs(layers, observations, actions, norm), axis=1)
 
 
+def joined(
+    layers: Layers,
+    observations: Float[Array, "*LB s"],
+    actions: Float[Array, "*LB a"],
+    rule: Rule,
+    norm: bool = False,
+) -> Float[Array, "n B"]:
+    """What the rule makes one of: the L pairs' larger members, or all 2 L critics."""
+    if not rule.singles:
+        return estimates(layers, observations, actions, norm)
+    x = pairs(layers, observations, actions, norm)
+    return x.reshape(-1, x.shape[-1])
+
+
 def optimistic_q(
     layers: Layers,
     observations: Float[Array, "B s"],
     actions: Float[Array, "B a"],
-    sigma: float | Scalar,
+    rule: Rule,
     norm: bool = False,
 ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
     """OptimisticQ-NN, and the standard deviation that it clips."""
-    x = estimates(layers, observations, actions, norm)
-    return optimism.mean_minus_clipped_std(x, sigma), jnp.std(jax.lax.stop_gradient(x), axis=0)
+    x = joined(layers, observations, actions, rule, norm)
+    spread = jnp.std(jax.lax.stop_gradient(x), axis=0)
+    return optimism.mean_minus_clipped_std(x, rule.limit(spread), rule.smooth), spread
 
 
-def combined(critics: Critics, cost: Cost, s: Settings) -> tuple[Critics, Q]:
+def rule_of(base: Base, s: Settings) -> Rule:
+    """The rule that the settings ask for; "bound" needs a cost that has one."""
+    sigma = s.sigma
+    if s.sigma_in == "bound":
+        if not math.isfinite(base.least_cost):
+            do = "give sigma_in = cost-to-go or spread: the cost of this method has no bound"
+            raise ConfigError("sigma_in is bound", do=do)
+        sigma *= abs(least_value(base, s))
+    return Rule(sigma, s.sigma_in == "spread", s.smooth_clip, s.single_critics)
+
+
+def combined(critics: Critics, cost: Cost, rule: Rule, s: Settings) -> tuple[Critics, Q]:
     """Line 10: the optimistic Q of all pairs, as a function."""
 
     def q(
         states: Float[Array, "B s"], actions: Float[Array, "B a"]
     ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
-        return optimistic_q(critics.layers, states, actions, s.sigma, s.layer_norm)
+        return optimistic_q(critics.layers, states, actions, rule, s.layer_norm)
 
     return critics, q
 

@@ -15,7 +15,7 @@ from soar_il.bases.api import Base, Cost
 from soar_il.config import check_range, only_read_with
 from soar_il.learners import critics, settings
 from soar_il.learners.api import Algorithm, Minibatches
-from soar_il.learners.critics import Critics, Q
+from soar_il.learners.critics import Critics, Q, Rule
 from soar_il.networks import gaussian
 from soar_il.networks.mlp import Layers
 from soar_il.rng import Streams
@@ -80,6 +80,7 @@ def kept(actor: Actor) -> Layers:
 
 def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
     """Lines 7-11."""
+    rule = critics.rule_of(base, s)
 
     def log_prior(cost: Cost) -> Prior:
         prior = base.clone and base.clone.log_prior
@@ -100,7 +101,7 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
         costs = jax.lax.stop_gradient(base.cost(cost, batch))
         z = jax.random.normal(noise, batch.actions.shape)
         following = soft_value(
-            c.targets, actor, batch.next_observations, z, log_prior(cost), spec, s
+            c.targets, actor, batch.next_observations, z, log_prior(cost), spec, s, rule
         )
         least = least_value(actor)
         goal = costs + s.discount * batch.continues * jnp.maximum(following, least)
@@ -127,9 +128,9 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
         draw, noise = jax.random.split(key)
         batch = data.shared(draw)
         z = jax.random.normal(noise, batch.actions.shape)
-        return update_actor(actor, q, log_prior(cost), batch.observations, z, spec, s)
+        return update_actor(actor, q, log_prior(cost), batch.observations, z, spec, s, rule)
 
-    return soar.Learner(estimate, partial(critics.combined, s=s), update_policy)
+    return soar.Learner(estimate, partial(critics.combined, rule=rule, s=s), update_policy)
 
 
 def soft_value(
@@ -140,12 +141,13 @@ def soft_value(
     log_prior: Prior,
     spec: Spec,
     s: Settings,
+    rule: Rule,
 ) -> Float[Array, "L B"]:
     """Q_targ(s', a') + alpha log pi(a'|s') for a' ~ pi; the paper prints Q_targ at (s, a)."""
     actions, log_pi = gaussian.sample(actor.layers, spec, states, noise)
     if s.optimistic_targets:
         flat = states.reshape(-1, states.shape[-1]), actions.reshape(-1, actions.shape[-1])
-        q = critics.optimistic_q(targets, *flat, s.sigma, s.layer_norm)[0].reshape(log_pi.shape)
+        q = critics.optimistic_q(targets, *flat, rule, s.layer_norm)[0].reshape(log_pi.shape)
     else:
         q = critics.estimates(targets, states, actions, s.layer_norm)
     if log_prior is not None:
@@ -161,6 +163,7 @@ def update_actor(
     noise: Float[Array, "B a"],
     spec: Spec,
     s: Settings,
+    rule: Rule,
 ) -> tuple[Actor, Metrics]:
     """Line 11: one Adam step on alpha log pi + Q, and one of a tuned temperature.
 
@@ -185,7 +188,7 @@ def update_actor(
         "entropy": entropy,
         "alpha": jnp.exp(actor.log_alpha),
         "q_spread": jnp.mean(spread),
-        "clipped": jnp.mean(spread > s.sigma),
+        "clipped": jnp.mean(spread > rule.limit(spread)),
     }
 
 

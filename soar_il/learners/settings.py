@@ -13,8 +13,11 @@ class Settings:
 
     Args:
         critics: L, the number of pairs of critics; 1 is the base method without SOAR.
-        sigma: The clip value: the most that optimism subtracts from the mean of the critics, in
-            units of cost-to-go.
+        sigma: The clip value: the most that optimism subtracts from the mean of the critics.
+        sigma_in: What sigma counts: units of cost-to-go, mean spreads of the minibatch (spread), or
+            the largest cost-to-go that the cost's bound allows, bound / (1 - gamma) (bound).
+        smooth_clip: Whether the clip is sigma tanh(std / sigma), which keeps its gradient.
+        single_critics: Whether mean and spread are of the 2 L critics, not of the L pairs.
         discount: gamma.
         optimistic_targets: Whether the backup uses the optimistic Q too, as V^k does in the theory
             (Algorithm 2, line 15).
@@ -49,6 +52,9 @@ class Settings:
 
     critics: int = 4
     sigma: float = 1.0
+    sigma_in: Literal["cost-to-go", "spread", "bound"] = "cost-to-go"
+    smooth_clip: bool = False
+    single_critics: bool = False
     discount: float = 0.99
     optimistic_targets: bool = False
     split: Literal["trajectories", "minibatches"] = "trajectories"
@@ -82,6 +88,8 @@ class Settings:
         check_range(self, ("learning_rate", "target_rate"), above=0, most=1)
         check_range(self, ("discount", "expert_share", "expert_share_last"), least=0, below=1)
         check_range(self, ("expert_share_steps",), least=0)
+        if self.critics == 1 and not self.single_critics:
+            only_read_with(self, ("sigma_in", "smooth_clip"), "critics above 1")
         if not self.trial_every:
             only_read_with(self, ("trials",), "trial_every above 0")
         if not self.share_moves:

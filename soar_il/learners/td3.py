@@ -19,7 +19,7 @@ from soar_il.config import check_range
 from soar_il.errors import ConfigError
 from soar_il.learners import critics, settings
 from soar_il.learners.api import Algorithm, Minibatches
-from soar_il.learners.critics import Critics, Q
+from soar_il.learners.critics import Critics, Q, Rule
 from soar_il.networks import gaussian, mlp
 from soar_il.networks.mlp import Layers
 from soar_il.rng import Streams
@@ -141,13 +141,17 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
             do="give algorithm = sac",
         )
 
+    rule = critics.rule_of(base, s)
+
     def estimate(
         c: Critics, actor: Actor, cost: Cost, data: Minibatches, key: PRNGKey
     ) -> tuple[Critics, Metrics]:
         draw, noise = jax.random.split(key)
         batch = data.each(draw)
         costs = jax.lax.stop_gradient(base.cost(cost, batch))
-        following = value_of_targets(c.targets, actor, batch.next_observations, noise, spec, s)
+        following = value_of_targets(
+            c.targets, actor, batch.next_observations, noise, spec, s, rule
+        )
         least = critics.least_value(base, s)
         goal = costs + s.discount * batch.continues * jnp.maximum(following, least)
         outside = jnp.mean(following < least)
@@ -170,9 +174,9 @@ def learner(base: Base, spec: Spec, s: Settings) -> soar.Learner:
     def update_policy(
         actor: Actor, q: Q, cost: Cost, data: Minibatches, key: PRNGKey
     ) -> tuple[Actor, Metrics]:
-        return update_actor(actor, q, data.shared(key).observations, spec, s)
+        return update_actor(actor, q, data.shared(key).observations, spec, s, rule)
 
-    return soar.Learner(estimate, partial(critics.combined, s=s), update_policy)
+    return soar.Learner(estimate, partial(critics.combined, rule=rule, s=s), update_policy)
 
 
 def value_of_targets(
@@ -182,6 +186,7 @@ def value_of_targets(
     key: PRNGKey,
     spec: Spec,
     s: Settings,
+    rule: Rule,
 ) -> Float[Array, "L B"]:
     """Q_targ(s', a') for the smoothed a' of the actor's target."""
     noise = jax.random.normal(key, (*states.shape[:-1], spec.action))
@@ -189,12 +194,12 @@ def value_of_targets(
     if not s.optimistic_targets:
         return critics.estimates(targets, states, actions, s.layer_norm)
     flat = states.reshape(-1, states.shape[-1]), actions.reshape(-1, actions.shape[-1])
-    q = critics.optimistic_q(targets, *flat, s.sigma, s.layer_norm)[0]
+    q = critics.optimistic_q(targets, *flat, rule, s.layer_norm)[0]
     return q.reshape(states.shape[:-1])
 
 
 def update_actor(
-    actor: Actor, q: Q, states: Float[Array, "B s"], spec: Spec, s: Settings
+    actor: Actor, q: Q, states: Float[Array, "B s"], spec: Spec, s: Settings, rule: Rule
 ) -> tuple[Actor, Metrics]:
     """Line 11, where it is due: one Adam step on Q(s, mu(s)), and the targets follow."""
 
@@ -220,7 +225,7 @@ def update_actor(
     return actor._replace(updates=actor.updates + 1), {
         "actor_loss": value,
         "q_spread": jnp.mean(spread),
-        "clipped": jnp.mean(spread > s.sigma),
+        "clipped": jnp.mean(spread > rule.limit(spread)),
     }
 
 

@@ -12,6 +12,7 @@ import tiny
 from soar_il import cli
 from soar_il.evaluation import bonus
 from soar_il.learners import critics
+from soar_il.learners.critics import Rule
 from soar_il.learners.sac import Settings
 from soar_il.networks import gaussian
 from soar_il.report import record
@@ -32,7 +33,7 @@ def networks():
 def part(sigma):
     actor, layers = networks()
     states, z = (jax.random.normal(jax.random.key(n), (64, d)) for n, d in ((2, 3), (3, 2)))
-    return float(bonus.part_of_the_gradient(actor, layers, states, z, sigma, SPEC, False))
+    return float(bonus.part_of_the_gradient(actor, layers, states, z, Rule(sigma), SPEC, False))
 
 
 def test_a_bonus_that_is_always_clipped_moves_nothing():

@@ -109,7 +109,7 @@ def seen_by_actor(layers, states, actions, sigma):
     """The optimistic Q, its spread, and its slope in the actions."""
 
     def total(actions):
-        q, spread = critics.optimistic_q(layers, states, actions, sigma)
+        q, spread = critics.optimistic_q(layers, states, actions, critics.Rule(sigma))
         return q.sum(), (q, spread)
 
     slope, (q, spread) = jax.grad(total, has_aux=True)(actions)

@@ -76,9 +76,11 @@ def test_the_critics_descend_the_slope_of_their_losses(optimistic_targets):
 @jax.jit
 def actor_step(pi, layers, states, z, sigma):
     def q(states, actions):
-        return critics.optimistic_q(layers, states, actions, sigma)
+        return critics.optimistic_q(layers, states, actions, critics.Rule(sigma))
 
-    moved, seen = sac.update_actor(pi, q, None, states, z, SPEC, settings())
+    moved, seen = sac.update_actor(
+        pi, q, None, states, z, SPEC, settings(), critics.Rule(settings().sigma)
+    )
     actions, log_pi = gaussian.sample(pi.layers, SPEC, states, z)
     return moved, seen["actor_loss"], log_pi, critics.estimates(layers, states, actions)
 

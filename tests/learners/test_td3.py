@@ -151,7 +151,7 @@ def test_the_actor_descends_the_optimistic_q():
 
     def value(layers):
         actions = td3.mu(layers, SPEC, states)
-        return jnp.mean(critics.optimistic_q(c.layers, states, actions, s.sigma)[0])
+        return jnp.mean(critics.optimistic_q(c.layers, states, actions, critics.Rule(s.sigma))[0])
 
     assert value(moved.layers) < value(actor.layers)
 
