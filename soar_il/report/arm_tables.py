@@ -132,7 +132,7 @@ def _worth_a_look(found: Sequence[Comparison]) -> list[bool]:
 
 
 def _compared(c: Comparison) -> dict[str, str]:
-    ends = [c.lowest, c.highest]
+    ends = [c.lowest, c.highest][: c.seeds]  # one pair has no range
     count = f"{c.seeds}{f' ({c.unpaired} without partner)' if c.unpaired else ''}"
     return {
         "arms": f"{c.ours} minus {c.theirs}",

@@ -38,10 +38,25 @@ def _first(study: Study, compared: Sequence[Comparison], envs: Sequence[str]) ->
     sentence = sentence_of(compared[0])
     if len(arms) == 2:
         return sentence
+    ours = [c for c in compared if _base_of(c.ours) == _base_of(c.theirs)]
+    if len(ours) == 1 and len(arms) == 3:
+        return f"{sentence_of(ours[0])} {_beside(study, envs, ours[0])}"
     return (
         f"The highest of {len(arms)} arms beside the next: {sentence} It was picked by this "
         "number, so that its lead is, if anything, too large."
     )
+
+
+def _base_of(label: str) -> str:
+    """SOAR on ml-irl is of ml-irl."""
+    return label.partition(" + SOAR")[0]
+
+
+def _beside(study: Study, envs: Sequence[str], c: Comparison) -> str:
+    """A third arm, where SOAR and its base method are what is compared."""
+    reported = [r for r in study.results if r.purpose == "report" and r.env in envs]
+    arms = [runs for (_, label, _), runs in cells(reported).items() if label not in c[:2]]
+    return " ".join(_alone(runs) for runs in arms)
 
 
 def sentence_of(c: Comparison) -> str:

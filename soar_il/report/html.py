@@ -13,8 +13,8 @@ from soar_il.report.videos import Video
 from soar_il.statistics.intervals import shown
 
 KIND = {"supported": "yes", "not supported": "no", "undecided": "open"}
-FIRST = ("returns", "speed", "comparisons", "comparisons-rest")  # tables before any figure
-SECOND = ("optimism", "missing")  # after the learning curves
+FIRST = ("returns",)  # before any figure
+SECOND = ("speed", "comparisons", "comparisons-rest", "optimism", "missing")  # after the curves
 CARDS = "verdicts"  # a table that the page shows as cards instead
 
 SPOKEN = '<svg role="img" aria-label="figure, described below"'

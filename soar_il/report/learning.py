@@ -46,8 +46,11 @@ def learning(study: Study, purpose: str) -> Iterator[Panel]:
             for height, who in ((1, "expert"), (0, "random play")) if normal else ():
                 ax.axhline(height, color=INK, lw=0.8, ls=":")
                 where = ax.get_yaxis_transform()
-                words: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": 7}
-                ax.annotate(who, (1, height), (-2, 2), where, textcoords="offset points", **words)
+                side, apart = ("bottom", 2) if height else ("top", -2)  # curves are in between
+                words: dict[str, Any] = {"ha": "right", "va": side, "fontsize": 7}
+                ax.annotate(
+                    who, (1, height), (-2, apart), where, textcoords="offset points", **words
+                )
             roomy(ax, normal)
 
         seeds = sorted({len(runs) for runs in sides})

@@ -7,6 +7,7 @@ from soar_il.report import arms
 from soar_il.report.results import Missing, Result, Study
 from soar_il.report.table import Table
 
+MANY = 12  # rows, beyond which they are folded away: two base methods share few settings
 Column = tuple[str, dict[str, str]]
 
 
@@ -21,7 +22,8 @@ def tables(study: Study) -> list[Table]:
     if varied:
         rows = tuple((n, *(flat.get(n, "-") for _, flat in columns)) for n in varied)
         head = ("setting", *(name for name, _ in columns))
-        made.append(Table("settings", "Settings that differ", head, rows))
+        folded = bool(study.results) and len(rows) > MANY
+        made.append(Table("settings", "Settings that differ", head, rows, folded=folded))
     same = tuple((n, columns[0][1].get(n, "-")) for n in names if n not in varied)
     if same:
         title = f"The {len(same)} settings that are the same everywhere"

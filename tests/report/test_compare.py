@@ -71,6 +71,14 @@ def test_of_many_arms_it_is_said_that_the_best_was_picked():
     assert "picked by this number" in sentence
 
 
+def test_soar_beside_its_base_is_what_is_said_where_a_third_arm_is_a_line_to_compare_with():
+    soar = [made_up.result("Hopper-v5", 4, s, 0.9 + 0.01 * s, base="ml-irl") for s in range(6)]
+    (sentence,) = said(arm("ml-irl", 0.5), soar, arm("bc", 1.2))
+    assert sentence.startswith("ml-irl + SOAR, L = 4 is ahead of ml-irl by")
+    assert "bc is at" in sentence
+    assert "highest" not in sentence
+
+
 def test_one_arm_says_where_it_is_and_where_it_began():
     (sentence,) = said(arm("csil", 0.8, seeds=1))
     assert "csil is at 0.7" in sentence
