@@ -74,6 +74,9 @@ def write(study: Study, path: Path, known: list[Mark]) -> Path:
             for ax in axes.flat[: len(by_env)]
             for entry, label in zip(*ax.get_legend_handles_labels(), strict=True)
         }
+        entries = {
+            label: entries.pop(label) for label in labels
+        } | entries  # what ran here is first
         for ax in axes.flat[len(by_env) :]:
             ax.axis("off")
         for row in axes:

@@ -140,9 +140,9 @@ def test_a_logged_run_is_a_counted_run(monkeypatch, settings):
     mdp = mdps.garnet(6, 3, 3, 0.9, seed=2)
     counted = traces(mdp, settings, 80, [0, 1])
     monkeypatch.setattr(running, "LOG_COST", 0)
-    running._advance.clear_cache()
+    running.advance.clear_cache()
     logged = traces(mdp, settings, 80, [0, 1])
-    running._advance.clear_cache()
+    running.advance.clear_cache()
     for a, b in zip(counted[1:], logged[1:], strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-10)
 
