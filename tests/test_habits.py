@@ -161,6 +161,7 @@ def test_demonstrations_of_other_names_are_trained_on(monkeypatch, capsys, tmp_p
     said = capsys.readouterr().out
     assert "/60 steps" in said
     assert "checking demonstrations and environment" in said
+    assert not (tmp_path / "run" / "phase.txt").exists()  # a finished run is busy with nothing
 
 
 def test_a_module_of_the_current_folder_is_found_with_arguments(tmp_path):

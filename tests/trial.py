@@ -73,8 +73,8 @@ class Count(Callback):
 
 count = Count()
 small = dict(hidden=[8], inverse_hidden=[8], batch=8, iteration_steps=60, random_steps=60)
-env, demos = "Reach2D-v0", Demos.load("Reach2D-v0.demos")
-with Imitator(env, demos[:8], critics=2, learner=small, cost=dict(hidden=[8], batch=8)) as model:
+env, demos, cost = "Reach2D-v0", Demos.load("Reach2D-v0.demos"), dict(hidden=[8], batch=8)
+with Imitator(env, demos[:8], critics=2, n_envs=2, learner=small, cost=cost) as model:
     model.learn(total_timesteps=120, callback=[count], progress_bar=False)
     action, state = model.predict(np.zeros(6), state=None, episode_start=None, deterministic=False)
     again, _ = model.predict(np.zeros(6), deterministic=False)

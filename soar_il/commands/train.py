@@ -169,6 +169,7 @@ def go(run: "Run", plan: Fields, began: "Moment | None" = None) -> None:
                     f"go on with: soar resume {run.folder}"
                 ) from None
         watch.finish()
+        (run.folder / phases.NAME).unlink(missing_ok=True)
 
 
 def show(cfg: "Config", preset: str, usual: "Config") -> None:

@@ -143,7 +143,9 @@ def made(env: str, **more: Any) -> gym.Env:
         raise EnvError(f"cannot be made: {error}", env, do if gone else "") from None
     except Exception as error:  # whatever the environment's own code raises
         what = f"cannot be made: {type(error).__name__}: {error}{_place(error)}"
-        raise EnvError(what, env) from error
+        asked = arguments and isinstance(error, TypeError)
+        do = f"look whether it takes {', '.join(arguments)} (--env-args)" if asked else ""
+        raise EnvError(what, env, do) from error
 
 
 def near(name: str) -> str:

@@ -152,7 +152,7 @@ def test_an_environment_can_be_an_id_a_factory_or_itself():
         ("HalfCheeta-v5", "no environment of this name", r"did you mean HalfCheetah-v5\?"),
         ("no_such_module:Thing-v0", "cannot be made", "folder of no_such_module.py"),
         ("Blah-v0", "no environment of this name", "an environment of your own"),
-        ("Hopper-v5(gravity=3)", "TypeError.*gravity.*line", ""),
+        ("Hopper-v5(gravity=3)", "TypeError.*gravity.*line", "takes gravity"),
         ("Hopper-v5(gravity)", "arguments cannot be read", "NAME=VALUE"),
         ("Hopper-v2", "cannot be made: ImportError", ""),
         ("Hopper-v99", "cannot be made", "Hopper-v5"),
