@@ -269,7 +269,11 @@ def test_the_expert_s_actions_are_asked_for_or_inferred(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "preset"), [p if p[1] == "tuned" else soak.param(*p) for p in PRESETS]
+    ("name", "preset"),
+    [
+        *(p for p in PRESETS if p[1] == "tuned"),
+        *(soak.param(*p) for p in soak.some([p for p in PRESETS if p[1] == "paper"])),
+    ],
 )
 def test_compiled_and_not_compiled_agree(name, preset, expert, learner):
     base = made(name, preset, steps_per_step=0.0, steps=1, batch=8, hidden=(4,))

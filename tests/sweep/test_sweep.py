@@ -92,7 +92,7 @@ def whole(demos, tmp_path_factory):
 
 def test_a_sweep_runs_every_job_and_says_so(whole):
     out, output = whole
-    names = [f"points-Point-v0/ml-irl-L{critics}-seed0" for critics in (1, 4)]
+    names = [f"Point-v0/ml-irl-L{critics}-seed0" for critics in (1, 4)]
     assert sorted(str(p.parent.relative_to(out)) for p in out.rglob("config.json")) == names
     for name in names:
         assert f"{name}: done, return" in output
@@ -199,7 +199,7 @@ def test_what_another_sweep_has_finished_meanwhile_is_not_run_again(tmp_path):
 def test_a_dry_run_lists_the_commands_and_a_time(demos, tmp_path, monkeypatch, capsys):
     again(monkeypatch, experiment(tmp_path, demos), tmp_path / "out", "--dry-run")
     said = " ".join(capsys.readouterr().out.split())
-    assert "points-Point-v0/ml-irl-L4-seed0: new, about" in said
+    assert "Point-v0/ml-irl-L4-seed0: new, about" in said
     assert "--env points:Point-v0 --base ml-irl --critics 4 --seed 0" in said
     assert "2 jobs, about" in said
     assert not (tmp_path / "out").exists()
@@ -266,10 +266,10 @@ def test_a_job_can_be_left_out_of_the_grid(tmp_path):
         ("where = [{env = 'x'}]", "has no set"),
         ("grid = {env = ['Hopper-v5']}", "add base to the grid"),
         ("grid = {env = ['Hopper-v5'], base = ['ml-irl', 'nope', 'zzz']}", "nope, zzz"),
-        ("grid = {env = ['Pendulum-v1'], base = ['ml-irl', 'nope']}", "demonstrations of Pendulum"),
+        ("grid = {env = ['Pusher-v5'], base = ['ml-irl', 'nope']}", "demonstrations of Pusher"),
         ("grid = {env = ['Hoper-v5'], base = ['ml-irl']}", "Hopper-v5"),
-        ("grid = {env = ['Pendulum-v1'], base = ['ml-irl']}", "soar demos record Pendulum-v1"),
-        ("options = {demos = 'no'}\ngrid = {env = ['Pendulum-v1'], base = ['ml-irl']}", "no: does"),
+        ("grid = {env = ['Pusher-v5'], base = ['ml-irl']}", "soar demos record Pusher-v5"),
+        ("options = {demos = 'no'}\ngrid = {env = ['Pusher-v5'], base = ['ml-irl']}", "no: does"),
         ("options = {learner = {alpa = 1.0}}\ngrid = {env = ['A'], base = ['ml-irl']}", "'alpha'"),
     ],
 )
@@ -284,7 +284,7 @@ def test_what_can_run_is_offered_where_the_rest_cannot(tmp_path, monkeypatch, de
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demos").mkdir()
     (tmp_path / "demos" / "Hopper-v5.demos").symlink_to(demos)
-    text = "grid = {env = ['Hopper-v5', 'Ant-v5'], base = ['ml-irl', 'nope'], critics = [4]}"
+    text = "grid = {env = ['Hopper-v5', 'Pusher-v5'], base = ['ml-irl', 'nope'], critics = [4]}"
     with pytest.raises(SoarError, match=r"run the others with --only Hopper-v5/ml-irl-$"):
         checks.check(read(tmp_path, text))
     checked = checks.check(read(tmp_path, text), ("Hopper-v5/ml-irl-",))
