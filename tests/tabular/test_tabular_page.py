@@ -53,7 +53,7 @@ def test_every_file_of_runs_is_named_by_the_page_and_by_its_readme():
     readme = (DOCS / "results" / "README.md").read_text()
     files = {path.name for path in (DOCS / "results").glob("*.csv")}
     assert files == set(re.findall(r"results/([\w-]+\.csv)", PAGE))
-    assert files == set(re.findall(r"`([\w-]+\.csv)` \|", readme))
+    assert files == set(re.findall(r"`([\w-]+\.csv)` \| `soar", readme))
 
 
 @pytest.mark.parametrize("name", VALUES)
