@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from soar_il.bases import fitting, ratio, spectral
 from soar_il.bases.api import Base, Data, LogPi, Needs, half_recent
 from soar_il.bases.fitting import Fit
-from soar_il.config import check_range, only_read_with
+from soar_il.config import only_read_with
 from soar_il.errors import ConfigError
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
@@ -25,58 +25,30 @@ Form = Literal["logit", "log-d", "minus-log-not-d"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Fitting:
+class Fitting(fitting.Settings):
     """How the discriminator is fitted.
 
     Args:
-        steps_per_step: Adam steps for each new environment step; at least one an iteration.
-        learning_rate: Their step size.
-        weight_decay: L2, added to the gradient.
-        batch: Transitions of each kind in a minibatch.
-        recent: Half of the learner's minibatch is drawn from this many newest transitions, the
-            other half from all; 0 for all.
-        discount: gamma of the occupancies that are compared; 1 for all steps alike.
         count: What a row of the absorbing state counts for: the steps that it stands for, or one
             (discount = 1).
         smooth: What keeps the logit from being steep: a penalty on its gradient, spectral
-            normalisation of its layers, or none.
-        gradient_penalty: Weight of (|grad f| - slope)^2 between expert and learner (penalty) ...
-        by_size: ... times the square of the number of coordinates that the network is given, so
-            that one weight fits environments of all sizes (penalty).
-        slope: How steep it is meant to be there (penalty).
+            normalisation of its layers, or none. Only with penalty are gradient_penalty, by_size
+            and slope read.
         bound: No value of the network, and so no cost, is further from zero.
-        hidden: Sizes of the hidden layers.
     """
 
-    steps_per_step: float = 1.0
-    learning_rate: float = 3e-4
-    weight_decay: float = 0.0
-    batch: int = 100
-    recent: int = 5000
-    discount: float = 0.99
     count: Literal["steps", "rows"] = "steps"
     smooth: Literal["penalty", "spectral", "none"] = "penalty"
     gradient_penalty: float = 0.0053
-    by_size: bool = True
-    slope: float = 0.0
     bound: float = 10.0
-    hidden: tuple[int, ...] = (128, 128)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
-        check_range(self, ("learning_rate",), above=0, most=1)
-        check_range(self, ("bound",), above=0)
-        check_range(self, ("batch", "hidden"), least=1)
-        check_range(self, ("steps_per_step", "weight_decay", "recent"), least=0)
-        check_range(self, ("gradient_penalty", "slope"), least=0)
-        check_range(self, ("discount",), above=0, most=1)
+        super().__post_init__()
         if self.discount < 1 and self.count == "rows":
             raise ConfigError("count is rows, and discount is below 1", do="give discount = 1")
         if self.smooth != "penalty":
             names = ("gradient_penalty", "by_size", "slope")
             only_read_with(self, names, "smooth = penalty")
-        if not self.gradient_penalty:
-            only_read_with(self, ("by_size", "slope"), "gradient_penalty above 0")
 
 
 @dataclasses.dataclass(frozen=True)

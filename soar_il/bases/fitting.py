@@ -1,5 +1,6 @@
 """What base methods share: a bounded cost network, a slope it is held to, and steps in a loop."""
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import optax
 
 from soar_il.bases.api import Data
+from soar_il.config import check_range, only_read_with
 from soar_il.networks import mlp
 from soar_il.networks.mlp import Layers
 from soar_il.terminal.phases import phase
@@ -18,6 +20,51 @@ PARTS = 10  # of long work, between which it says how far it is
 Squash = Literal["tanh", "clamp"]
 Loss = Callable[[Layers], tuple[Array, Tree]]  # its value, and more that is worth knowing
 T = TypeVar("T")  # the state of a loop
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """A cost network that is fitted to minibatches of expert and learner.
+
+    Args:
+        steps_per_step: Adam steps for each new environment step; at least one an iteration.
+        learning_rate: Their step size (alpha in the paper).
+        weight_decay: L2, added to the gradient.
+        batch: Transitions of each kind in a minibatch.
+        recent: Half of the learner's minibatch is drawn by this many newest transitions, the other
+            half by all; 0 for all.
+        discount: gamma of the occupancies that are compared; 1 for all steps alike.
+        gradient_penalty: Weight of (|gradient| - slope)^2 between expert and learner ...
+        by_size: ... times the square of the number of coordinates that the network is given, so
+            that one weight fits environments of all sizes.
+        slope: How steep the network is meant to be there; at 0 it flattens as the learner comes
+            close.
+        bound: No cost is further from zero.
+        hidden: Sizes of the hidden layers.
+    """
+
+    steps_per_step: float = 1.0
+    learning_rate: float = 3e-4
+    weight_decay: float = 0.0
+    batch: int = 100
+    recent: int = 5000
+    discount: float = 0.99
+    gradient_penalty: float = 0.0013
+    by_size: bool = True
+    slope: float = 0.0
+    bound: float = 3.0
+    hidden: tuple[int, ...] = (128, 128)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
+        check_range(self, ("learning_rate",), above=0, most=1)
+        check_range(self, ("bound",), above=0)
+        check_range(self, ("batch", "hidden"), least=1)
+        check_range(self, ("steps_per_step", "weight_decay", "recent"), least=0)
+        check_range(self, ("gradient_penalty", "slope"), least=0)
+        check_range(self, ("discount",), above=0, most=1)
+        if not self.gradient_penalty:
+            only_read_with(self, ("by_size", "slope"), "gradient_penalty above 0")
 
 
 class Fit(NamedTuple):

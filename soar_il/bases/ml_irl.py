@@ -13,61 +13,30 @@ from soar_il.bases import fitting
 from soar_il.bases.api import Base, Data, Needs, Recent, half_recent
 from soar_il.bases.fitting import Fit
 from soar_il.bases.given import Given
-from soar_il.config import check_range, only_read_with
+from soar_il.config import only_read_with
 from soar_il.networks.mlp import Layers
 from soar_il.types import Array, Batch, Metrics, PRNGKey, Spec
 
 
 @dataclasses.dataclass(frozen=True)
-class Settings:
+class Settings(fitting.Settings):
     """How c_w is fitted.
 
     Args:
         data: fresh (the episodes that the current policy has just made, discounted as in
-            Algorithm 9) or replay (minibatches of everything the learner has done).
-        steps_per_step: Adam steps for each new environment step; at least one an iteration.
-        learning_rate: alpha, the cost's step size.
-        weight_decay: L2, added to the gradient.
-        batch: Transitions of each kind in a minibatch (replay).
-        discount: gamma of the occupancies that are compared (replay); 1 for all steps alike.
-        recent: Half of the learner's minibatch is drawn by this many newest transitions, the other
-            half by all (replay); 0 for all.
-        gradient_penalty: Weight of (|grad c_w| - slope)^2 between expert and learner (replay) ...
-        by_size: ... times the square of the number of coordinates that the cost is given,
-            so that one weight fits environments of all sizes (replay).
-        slope: How steep the cost is meant to be there; at 0 it flattens as the learner comes close.
-        bound: |c_w| is at most this ...
-        squash: ... by a tanh, or by a clamp, which stops the gradient where it acts.
-        hidden: Sizes of the hidden layers.
+            Algorithm 9) or replay (minibatches of everything the learner has done). Only with
+            replay are batch, discount, recent, gradient_penalty, by_size and slope read.
+        squash: What bounds the cost: a tanh, or a clamp, which stops the gradient where it acts.
     """
 
     data: Literal["fresh", "replay"] = "replay"
-    steps_per_step: float = 1.0
-    learning_rate: float = 3e-4
-    weight_decay: float = 0.0
-    batch: int = 100
-    discount: float = 0.99
-    recent: int = 5000
-    gradient_penalty: float = 0.0013
-    by_size: bool = True
-    slope: float = 0.0
-    bound: float = 3.0
     squash: fitting.Squash = "tanh"
-    hidden: tuple[int, ...] = (128, 128)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))  # a list would not hash
-        check_range(self, ("learning_rate",), above=0, most=1)
-        check_range(self, ("bound",), above=0)
-        check_range(self, ("batch", "hidden"), least=1)
-        check_range(self, ("steps_per_step", "weight_decay", "recent"), least=0)
-        check_range(self, ("gradient_penalty", "slope"), least=0)
-        check_range(self, ("discount",), above=0, most=1)
+        super().__post_init__()
         if self.data == "fresh":
             names = ("batch", "discount", "recent", "gradient_penalty", "by_size", "slope")
             only_read_with(self, names, "data = replay")
-        if not self.gradient_penalty:
-            only_read_with(self, ("by_size", "slope"), "gradient_penalty above 0")
 
 
 def make(settings: Settings, given: Given, state_only: bool) -> Base:
