@@ -75,6 +75,11 @@ class Imitator:
         if several not in (None, settings.setdefault("n_envs", several or 1)):
             do = "leave n_envs out"
             raise ConfigError(f"the vector environment has {several}", "n_envs", do)
+        more: Fields = {"learner": learner, "cost": cost}
+        for name, value in more.items():
+            if not isinstance(value, dict | None):
+                do = f"name those that differ from the preset: {name}={{'learning_rate': 1e-3}}"
+                raise ConfigError(f"is a {type(value).__name__}, not a dictionary", name, do)
         said: Fields = {
             **settings,
             "critics": critics,

@@ -14,6 +14,7 @@ import toys
 from soar_il import Demos, Imitator, cli
 from soar_il.callbacks import Callback, StopWhenLevel
 from soar_il.errors import ConfigError, DemoError
+from soar_il.learners.sac import Settings
 
 no_wandb = pytest.mark.skipif(bool(importlib.util.find_spec("wandb")), reason="it is there")
 
@@ -84,6 +85,8 @@ def test_verbose_says_what_it_does_and_the_usual_is_silent(capsys, tmp_path):
 def test_what_cannot_be_is_refused_with_what_to_do():
     with pytest.raises(ConfigError, match="JAX_PLATFORMS"):
         Imitator(toys.PointMass, tiny.demos(), device="cuda")
+    with pytest.raises(ConfigError, match=r"learner: is a Settings, not a dict(.|\n)*learner=\{"):
+        Imitator(toys.PointMass, tiny.demos(), learner=Settings())
 
 
 def test_demonstrations_are_indexed_as_lists_are():
