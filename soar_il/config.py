@@ -80,7 +80,10 @@ def preset_mapping(kind: str, name: str) -> Fields:
     if name.endswith(".toml"):
         mapping = read_toml(Path(name))
     else:
-        folder = resources.files("soar_il") / "presets" / kind
+        rooms = {f.name: f for f in (resources.files("soar_il") / "presets").iterdir()}
+        if kind not in rooms:
+            raise ConfigError(f"no presets are of {kind!r}", name, closest(kind, rooms))
+        folder = rooms[kind]
         shipped = {f.name.removesuffix(".toml"): f for f in folder.iterdir()}
         if name not in shipped:
             raise ConfigError(f"no {kind} preset is called {name!r}", do=closest(name, shipped))

@@ -59,6 +59,13 @@ def test_the_paper_s_numbers():
     assert task.settings == Settings(eta=4.0, alpha=0.5, rule="mean-std", bonus_scale=0.001)
 
 
+def test_a_file_that_extends_what_there_is_not_says_so(tmp_path):
+    for name, says in (("ml-il/tuned", "did you mean 'ml-irl'"), ("ml-irl/tunde", "'tuned'")):
+        (tmp_path / "own.toml").write_text(f'extends = "{name}"')
+        with pytest.raises(ConfigError, match=says):
+            resolve("ml-irl", "Point-v0", str(tmp_path / "own.toml"))
+
+
 def test_a_preset_can_be_a_file(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('mdp = "chain"\n[settings]\neta = 1\n')

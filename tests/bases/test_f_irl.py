@@ -150,6 +150,19 @@ def test_means_over_drawn_trajectories_are_those_of_the_trajectories(whole):
         assert np.mean(means[number[0] == n]) == pytest.approx(expected, abs=tolerance)
 
 
+def test_the_two_sums_are_of_different_steps():
+    """The same ones would add their own covariance to that of the trajectories."""
+    pushes = [5, 30, 12, 7, 50]
+    data = replay.add(replay.empty(Spec(2, 1), 1024, 0), list(lengths_of(pushes)), 104)
+    drawn = data.draw_trajectories(jax.random.key(0), 3, 8)
+    t, by = np.asarray(drawn.batch.observations)[..., 1], np.asarray(drawn.weights)
+    first, second = f_irl.split_means(lambda s: s[..., 1], lambda s: s[..., 1], drawn, 8)
+    for found, part in ((first, slice(4)), (second, slice(4, None))):
+        expected = (by[part] * t[part]).sum(axis=0) / by[part].sum(axis=0)
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert not np.allclose(first, second)
+
+
 def test_steps_of_a_trajectory_are_drawn_as_its_discounted_occupancy_has_them():
     """One that stays in its last state goes on there; one that was cut starts again."""
     data = replay.add(replay.empty(Spec(2, 1), 1024, 0), list(lengths_of([20, 20])), 40)
