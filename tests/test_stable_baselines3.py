@@ -22,6 +22,7 @@ def imitator():
         yield made.learn(60)
 
 
+@pytest.mark.filterwarnings("ignore:.*render_mode")  # which SB3 asks every environment for
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_evaluate_policy_takes_an_imitator_and_its_policy(imitator, deterministic):
     for model in (imitator, imitator.policy):
