@@ -80,7 +80,7 @@ def measure(study: Study, folder: Path, say: Callable[[str], None]) -> bool:
         try:
             evaluator = Evaluator(env, EPISODES, horizon or None)
         except SoarError as error:
-            say(f"no random policy on {env}, which {error.what}")
+            say(f"no random policy on {env}: {error.what}")
             continue
         returns = evaluator.random().returns
         evaluator.close()

@@ -55,10 +55,13 @@ def unread(settings):
 
 
 def trajectories(rng, centre, push, n=8, length=40):
-    """Wanderings about ``centre`` with actions about ``push``."""
+    """Wanderings about ``centre`` with actions about ``push``, none of them at a bound.
+
+    There a squashed density has no limit: one such pair that is held out would stop a clone early.
+    """
     for _ in range(n):
         states = centre + 0.5 * rng.normal(size=(length + 1, SPEC.observation))
-        actions = np.clip(push + 0.2 * rng.normal(size=(length, SPEC.action)), -1, 1)
+        actions = np.clip(push + 0.2 * rng.normal(size=(length, SPEC.action)), -0.95, 0.95)
         one = np.ones(length, np.float32)
         occupancy = (0.99 ** np.arange(length)).astype(np.float32)
         yield Treated(states.astype(np.float32), actions.astype(np.float32), one, one, occupancy)

@@ -98,5 +98,5 @@ def test_an_environment_that_is_not_here_is_reported_without(tmp_path, monkeypat
     folder = runs(tmp_path / "s", env="Gone-v0")
     report(monkeypatch, folder)
     said = " ".join(capsys.readouterr().out.split())
-    assert "no random policy on Gone-v0, which cannot be made" in said
+    assert "no random policy on Gone-v0: there is no environment of this name" in said
     assert (folder / "report" / "index.html").exists()
