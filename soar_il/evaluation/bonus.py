@@ -113,8 +113,9 @@ def distances(
     asked: Float[np.ndarray, "n d"], kept: Float[np.ndarray, "m d"], own: Any
 ) -> Float[np.ndarray, " n"]:
     """From each row to its neighbour number NEIGHBOUR among the kept that are not its own."""
-    wide = np.maximum(kept.std(axis=0), 1e-6)
-    a, b = asked / wide, kept / wide
+    middle, wide = kept.mean(axis=0, dtype=float), kept.std(axis=0, dtype=float)
+    wide = np.where(wide > 1e-6, wide, 1.0)  # what does not vary is no reason to be far
+    a, b = (asked - middle) / wide, (kept - middle) / wide
     square = (a**2).sum(1)[:, None] - 2 * a @ b.T + (b**2).sum(1)
     square = np.where(own, np.inf, np.maximum(square, 0))
     place = min(NEIGHBOUR, square.shape[1]) - 1

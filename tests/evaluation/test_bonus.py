@@ -52,6 +52,13 @@ def test_the_density_is_the_distance_to_a_neighbour_of_another_trajectory():
     assert bonus.distances(asked, kept, own)[1] * wide == pytest.approx(10.0)
 
 
+def test_coordinates_that_do_not_vary_hide_no_distance():
+    """However large they are, and in single precision."""
+    kept = np.stack([np.arange(40.0), np.full(40, 1e4)], axis=1).astype(np.float32)
+    found = bonus.distances(kept[:1], kept, np.zeros((1, 40), bool))
+    assert found * kept[:, 0].std() == pytest.approx([9.0], rel=1e-5)
+
+
 def test_the_command_writes_what_a_report_reads(tmp_path, monkeypatch, capsys):
     tiny.register()
     folder = tmp_path / "run"
