@@ -1,4 +1,4 @@
-"""A policy, or a run, in an environment of other observations or actions than its own."""
+"""A policy's true returns, and what becomes of it in an environment that is not its own."""
 
 import numpy as np
 import pytest
@@ -55,3 +55,12 @@ def test_a_run_does_not_go_on_where_actions_mean_something_else(run):
     with pytest.raises(EnvError, match=WRONG[OtherBounds]):
         Run.resume(run[0], OtherBounds)
     Run.resume(run[0], toys.PointMass).close()
+
+
+def test_a_record_says_which_return_is_the_mode_s_and_which_the_draws(run):
+    evaluator, policy = Evaluator(toys.PointMass, 3, toys.HORIZON), run[1]
+    record = evaluator.record(policy)
+    mode, drawn = (evaluator.score(policy, which).returns.mean() for which in (True, False))
+    assert (record["return"], record["stochastic_return"]) == (mode, drawn)
+    assert mode != drawn
+    evaluator.close()
