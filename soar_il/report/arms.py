@@ -14,6 +14,8 @@ from soar_il.sweep.kinds import ALIASES
 # Options that say how a run is looked at, not what it is; and those that a label has anyway.
 LOOKING = ("evaluate_every", "episodes", "checkpoint_every", "tensorboard")
 NAMED = ("env", "base", "seed", "learner.critics")
+SIGMA = "learner.sigma"
+UNSAID = (SIGMA, "learner.updates_per_step")  # a method with SOAR's default is SOAR, without more
 MOST = 3  # differing options that a label can say; where there are more they get a letter
 
 
@@ -71,17 +73,39 @@ def labels(runs: Sequence[Asked]) -> list[str]:
     differs = differing(runs)
     letters: dict[Any, dict[Any, str]] = {}
     made = []
+    usual = _usual(runs, differs)
     for run in runs:
         key = run.purpose, run.base, run.critics
-        names = [name for name in differs[key] if told(run, name) is not None]
+        names = [
+            name
+            for name in differs[key]
+            if told(run, name) is not None and repr(told(run, name)) not in usual[key, name]
+        ]
         if len(differs[key]) > MOST:
             known = letters.setdefault(key, {})
             said = repr([told(run, name) for name in differs[key]])
             more = [f"settings {known.setdefault(said, _letter(len(known)))}"]
         else:
             more = [_words(name, told(run, name), differs[key]) for name in names]
-        made.append(", ".join([label(run.base, run.critics), *more]))
+        named = label(run.base, run.critics)
+        if run.critics > 1 and SIGMA in names and not told(run, SIGMA):
+            named = f"{run.base}, L = {run.critics}"  # an ensemble without a bonus is no SOAR
+        made.append(", ".join([named, *more]))
     return made
+
+
+def _usual(
+    runs: Sequence[Asked], differs: dict[tuple[str, str, int], tuple[str, ...]]
+) -> dict[tuple[tuple[str, str, int], str], set[str]]:
+    """By kind of arm and option: the values that a label need not say."""
+    usual: dict[tuple[tuple[str, str, int], str], set[str]] = {}
+    for run in runs:
+        key = run.purpose, run.base, run.critics
+        for name in differs[key]:
+            known = usual.setdefault((key, name), set())
+            if name in UNSAID and name not in run.options:
+                known.add(repr(told(run, name)))
+    return usual
 
 
 def label(base: str, critics: int) -> str:
