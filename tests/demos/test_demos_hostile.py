@@ -35,7 +35,7 @@ def test_is_refused_at_once(name, tmp_path, monkeypatch):
 
 
 WATCHED = """
-import sys, warnings
+import importlib.readers, sys, warnings
 from pathlib import Path
 import numpy as np
 from soar_il.demos import Demos, align, check, convert, npz, store

@@ -197,8 +197,8 @@ def test_what_is_there_is_not_recorded(home):
         raise AssertionError(text)
 
     assert recorder.find_or_record("Hopper-v5", say) == places.known("Hopper-v5")
-    with pytest.raises(DemoError, match=r"no demonstrations of Pendulum-v1.*\n.*soar_il\.record"):
-        recorder.find_or_record("Pendulum-v1", say)
+    with pytest.raises(DemoError, match=r"no demonstrations of Pusher-v5.*\n.*soar_il\.record"):
+        recorder.find_or_record("Pusher-v5", say)
     assert not (home / "cache").exists()
 
 
